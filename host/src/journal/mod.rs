@@ -1,0 +1,2 @@
+//! Room 3, `journal`: append-only events, subscribe.
+//! Must not decide anything. Next room: `config`.

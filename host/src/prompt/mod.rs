@@ -1,0 +1,2 @@
+//! Room 17, `prompt`: sections under a budget.
+//! Must not cut silently. Next room: `model`.

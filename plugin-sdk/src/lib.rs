@@ -1,0 +1,34 @@
+//! The contract between the Understudy host, its channel adapters and its plugins.
+//!
+//! Everything here is data and traits: no IO, no clock, no global state. The host, every adapter and
+//! every Rust plugin share exactly these types; their JSON forms are what crosses a process boundary.
+
+mod adapter;
+mod call;
+mod context;
+mod diagnostic;
+mod message;
+pub mod ports;
+mod principal;
+mod result;
+mod tool;
+
+pub use adapter::{
+    Ability, Adapter, AdapterError, AdapterInfo, AdapterLimits, Connection, Delivery, Dialect, Draft, Edit, Inbound,
+    Lookup, Outgoing, Receive, Send, SendError, Sent, TextUnit, Unsupported,
+};
+pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable};
+pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};
+pub use diagnostic::{Diagnostic, Diagnostics, Related, Severity, Span};
+pub use message::{
+    Addressed, Button, ButtonStyle, CommandCall, ForwardEntry, MediaRef, MediaSource, MentionTarget, Message, ReplyTo,
+    Segment, TextFormat,
+};
+pub use principal::{ConversationRef, OwnerPath, Principal, Role, Scope, SenderKind};
+pub use result::{ContentBlock, ErrorCode, ImageData, ToolArtifact, ToolError, ToolResult, ToolUse};
+pub use tool::{
+    Approval, Capability, ChatCommand, ContextRetention, ExecutionMode, PreviewMode, ToolDef, ToolExample, ToolOptions,
+};
+
+/// Version of this contract, compared with a plugin's `sdk` range.
+pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
