@@ -132,9 +132,23 @@ pub struct Delivery {
     pub event: Inbound,
 }
 
+/// What an outgoing piece is for; only the console treats them differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutgoingKind {
+    /// The answer of a turn, or of a chat command.
+    Answer,
+    /// A question or an approval that waits for the person.
+    Question,
+    /// A sentence of the host beside an answer.
+    Notice,
+}
+
 /// One rendered piece that fits the limits.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outgoing {
+    /// What it is for.
+    pub kind: OutgoingKind,
     /// Where.
     pub conversation: ConversationRef,
     /// What.
@@ -146,19 +160,34 @@ pub struct Outgoing {
 }
 
 /// A piece that was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// Platform's id.
     pub message_id: String,
 }
 
 /// A growing answer, shown while it streams. `text` is everything so far.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     /// Where.
     pub conversation: ConversationRef,
     /// All text so far.
     pub text: String,
+}
+
+/// A message was dealt with: answered, refused, dropped or stopped. Sent once per inbound message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Where.
+    pub conversation: ConversationRef,
+    /// The inbound message.
+    pub message_id: String,
+    /// Turn, when one ran.
+    pub turn_id: Option<String>,
+    /// `completed`, `failed`, `cancelled`, `budget_exceeded`, or `handled` without a turn.
+    pub outcome: String,
+    /// Its code, `by` or `what`.
+    pub detail: Option<String>,
 }
 
 /// The platform has no such operation.
@@ -236,6 +265,8 @@ pub trait Edit: SendBound + Sync {
     async fn typing(&self, conversation: &ConversationRef, label: Option<&str>) -> Result<(), SendError>;
     /// Answers a press with a text.
     async fn answer_button(&self, token: u64, text: &str) -> Result<(), SendError>;
+    /// A message was dealt with; typing ends.
+    async fn settled(&self, settled: Settled) -> Result<(), SendError>;
 }
 
 /// Asking the platform.

@@ -15,7 +15,7 @@ mod tool;
 
 pub use adapter::{
     Ability, Adapter, AdapterError, AdapterInfo, AdapterLimits, Connection, Delivery, Dialect, Draft, Edit, Inbound,
-    Lookup, Outgoing, Receive, Send, SendError, Sent, TextUnit, Unsupported,
+    Lookup, Outgoing, OutgoingKind, Receive, Send, SendError, Sent, Settled, TextUnit, Unsupported,
 };
 pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable};
 pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};
