@@ -1,0 +1,1 @@
+function main() { print (random_to(2) == 1 ? "Heads." : "Tails.") }
