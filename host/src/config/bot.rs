@@ -67,13 +67,7 @@ pub struct BotSection {
 
 impl Default for BotSection {
     fn default() -> Self {
-        Self {
-            name: None,
-            language: Language::En,
-            timezone: "UTC".into(),
-            greeting: None,
-            data_dir: "data".into(),
-        }
+        Self { name: None, language: Language::En, timezone: "UTC".into(), greeting: None, data_dir: "data".into() }
     }
 }
 

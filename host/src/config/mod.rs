@@ -3,7 +3,10 @@
 
 mod bot;
 pub mod doc;
+mod nearest;
 mod secret;
+pub mod shape;
 
 pub use bot::*;
+pub use nearest::{nearest, nearest_help, quoted};
 pub use secret::Secret;

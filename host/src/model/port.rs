@@ -169,5 +169,8 @@ pub trait ModelClient: Send + Sync {
     /// Name shown in reports: the model id, `offline` for the built-in.
     fn name(&self) -> &str;
     /// Starts a step.
-    async fn complete(&self, request: ModelRequest) -> Result<BoxStream<'static, Result<ModelEvent, ModelError>>, ModelError>;
+    async fn complete(
+        &self,
+        request: ModelRequest,
+    ) -> Result<BoxStream<'static, Result<ModelEvent, ModelError>>, ModelError>;
 }
