@@ -1,1 +1,0 @@
-mod wire_schema;
