@@ -2,5 +2,10 @@
 //! Next room: `exec`.
 
 mod port;
+mod wire_schema;
 
 pub use port::*;
+pub use wire_schema::{MAX_DESCRIPTION, cut_description, wire_schema};
+
+#[cfg(test)]
+mod tests;

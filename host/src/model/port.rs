@@ -65,6 +65,9 @@ pub struct ModelTool {
     pub words: Arc<[String]>,
     /// Whether it belongs to the controller (`discover`, `load_tool`, `load_skill`, `tool_search`, `ask_user`).
     pub meta: bool,
+    /// Whether it is here because somebody loaded it: the oldest of these leave first when a provider takes
+    /// fewer tools than there are.
+    pub loaded: bool,
 }
 
 /// Whether the model may call.
@@ -140,7 +143,7 @@ pub enum ModelEvent {
     Usage(Usage),
     /// A repeat starts: forget this step's text so far.
     Restart,
-    /// A tool the provider refused was left out (wire name, provider's reason).
+    /// A tool was left out of this step: the provider refused it, or it takes no more (wire name, reason).
     ToolRefused(String, String),
     /// End.
     Stop(StopReason),
