@@ -143,13 +143,13 @@ fn first_line(head: &[u8]) -> String {
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(FIRST_LINE).collect()
 }
 
-/// The last 64 KiB, beginning at a character.
+/// The last 64 KiB as text, beginning at a character.
 fn tail_text(tail: &[u8]) -> String {
-    let mut from = tail.len().saturating_sub(STDERR_TAIL);
-    if from > 0 {
-        while from < tail.len() && tail[from] & 0xC0 == 0x80 {
-            from += 1;
-        }
+    // Replacing what is no UTF-8 makes the text longer, so it is cut after that.
+    let text = String::from_utf8_lossy(tail);
+    let mut from = text.len().saturating_sub(STDERR_TAIL);
+    while !text.is_char_boundary(from) {
+        from += 1;
     }
-    String::from_utf8_lossy(&tail[from..]).into_owned()
+    text[from..].to_string()
 }

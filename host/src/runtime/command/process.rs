@@ -81,7 +81,7 @@ pub(super) async fn run(launch: Launch, pool: &Arc<CommandPool>, stop: Stop) -> 
     let pool_of_task = Arc::clone(pool);
     let task = pool.tasks().spawn("command", async move {
         let mut process = Process::start(&launch, &pool_of_task).await?;
-        let ended = process.to_the_end(launch.stdin, stop).await;
+        let ended = process.finish(launch.stdin, stop).await;
         process.forget().await;
         Ok(ended)
     });
@@ -154,7 +154,7 @@ impl Process {
         }
     }
 
-    async fn to_the_end(&mut self, stdin: Vec<u8>, stop: Stop) -> Ended {
+    async fn finish(&mut self, stdin: Vec<u8>, stop: Stop) -> Ended {
         let mut pipes = Pipes::of(&mut self.child, stdin, STDOUT_CAP);
         let pool = Arc::clone(&self.pool);
         let too_much = pipes.overflow();
