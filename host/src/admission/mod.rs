@@ -1,6 +1,30 @@
 //! Room 7, `admission`: the pure predicate `can_access_tool`, permits, compiled sets, `LivePolicy`.
 //! SDK types only; no async, no IO, no branch per platform. Next room: `index`.
 
+mod access;
+mod approval;
+mod check;
+mod compiled;
+mod explain;
 mod facts;
+mod pattern;
+mod permit;
+mod platforms;
+mod policy;
+mod predicate;
+mod subject;
+#[cfg(test)]
+mod tests;
 
+pub use access::{AccessVerdict, access};
+pub use approval::{ApprovalDecision, Because, Declared, Gated, Opinion, Overrides, approval};
+pub use check::{Finding, check_permits, check_policy, check_rules};
+pub use compiled::{BitSet, CompiledRules};
+pub use explain::{Check, ExplainInput, Explanation, Exposure, explain};
 pub use facts::*;
+pub use pattern::NamePattern;
+pub use permit::{Args, Permit, PermitError, parse_permit};
+pub use platforms::{ADAPTER_KINDS, CONSOLE, Platforms, SHARED_IDS};
+pub use policy::{EndpointRoles, LivePolicy, PolicyCell, PolicyInput, may_answer};
+pub use predicate::{Guarded, can_access, can_access_tool, effective_role};
+pub use subject::{Subject, SubjectError, parse_role};
