@@ -1,0 +1,88 @@
+//! Speaks to a running host over its local socket.
+
+use crate::out::Failure;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, Response, StatusCode, body::Incoming};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tokio::net::UnixStream;
+
+/// A found host.
+pub struct Client {
+    socket: PathBuf,
+    token: String,
+}
+
+/// What the control file says about a running host.
+fn control(data_dir: &Path) -> Option<Value> {
+    let text = std::fs::read_to_string(data_dir.join("control.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+impl Client {
+    /// The running host of a data folder; `None` when there is none (a stale file counts as none).
+    pub fn find(data_dir: &Path) -> Result<Option<Self>, Failure> {
+        let Some(control) = control(data_dir) else { return Ok(None) };
+        let pid = control.get("pid").and_then(Value::as_i64).and_then(|p| i32::try_from(p).ok());
+        let alive = pid
+            .and_then(rustix::process::Pid::from_raw)
+            .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
+        if !alive {
+            return Ok(None);
+        }
+        let protocol = control.get("protocol").and_then(Value::as_u64);
+        if protocol != Some(host::admin::PROTOCOL) {
+            let theirs = protocol.map_or("none".to_string(), |p| p.to_string());
+            return Err(Failure::protocol(format!(
+                "the running host speaks protocol {theirs}, this program {}; use the same version",
+                host::admin::PROTOCOL
+            )));
+        }
+        let socket = control.get("socket").and_then(Value::as_str).unwrap_or_default();
+        let token = std::fs::read_to_string(data_dir.join("control.token"))
+            .map_err(|e| Failure::forbidden(format!("control.token: {e}")))?;
+        Ok(Some(Self { socket: PathBuf::from(socket), token: token.trim().to_string() }))
+    }
+
+    /// As `find`, but no host is exit 3.
+    pub fn require(data_dir: &Path) -> Result<Self, Failure> {
+        Self::find(data_dir)?.ok_or_else(|| {
+            Failure::no_host("not running: no host uses this data folder; start one with `understudy run`")
+        })
+    }
+
+    /// Sends one request and gives the response with its body still to be read.
+    pub async fn send(&self, path: &str, body: &Value) -> Result<Response<Incoming>, Failure> {
+        let unreachable = |e: &dyn std::fmt::Display| Failure::no_host(format!("the host does not answer: {e}"));
+        let stream = UnixStream::connect(&self.socket).await.map_err(|e| unreachable(&e))?;
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| unreachable(&e))?;
+        tokio::spawn(connection);
+        let request = Request::post(path)
+            .header("host", "understudy")
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.to_string())))
+            .map_err(|e| Failure::internal(e.to_string()))?;
+        let response = sender.send_request(request).await.map_err(|e| unreachable(&e))?;
+        match response.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Err(Failure::forbidden("the host refused the token of this data folder"))
+            }
+            status if status.is_success() => Ok(response),
+            status => Err(Failure::refused(format!("the host answered {status}"))),
+        }
+    }
+
+    /// One command: its exit code and body.
+    pub async fn command(&self, command: &str, args: Value) -> Result<(u8, Value), Failure> {
+        let body = serde_json::json!({"command": command, "args": args});
+        let response = self.send("/v1/command", &body).await?;
+        let bytes = response.into_body().collect().await.map_err(|e| Failure::no_host(e.to_string()))?.to_bytes();
+        let answer: Value = serde_json::from_slice(&bytes).map_err(|e| Failure::protocol(e.to_string()))?;
+        let exit = answer.get("exit").and_then(Value::as_u64).and_then(|e| u8::try_from(e).ok()).unwrap_or(70);
+        Ok((exit, answer.get("body").cloned().unwrap_or_default()))
+    }
+}

@@ -1,0 +1,139 @@
+//! `new`: working examples that pass `check` and `test`; nothing is ever overwritten.
+
+use crate::cli::{New, NewKind};
+use crate::out::{Failure, Out};
+use plugin_sdk::OwnerPath;
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const TOOL: &str = include_str!("templates/tool.toml");
+const TOOL_SCRIPT: &str = include_str!("templates/tool.sh");
+const TOOL_TEST: &str = include_str!("templates/tool-test.toml");
+const BOT: &str = include_str!("templates/bot.toml");
+const AGENTS: &str = include_str!("templates/AGENTS.md");
+const PLUGIN: &str = include_str!("templates/plugin.toml");
+const SKILL: &str = include_str!("templates/SKILL.md");
+const SECTION: &str = include_str!("templates/SECTION.md");
+
+/// Files to write, relative to the target folder, in order.
+type Files = Vec<(PathBuf, String)>;
+
+pub fn run(args: &New, out: &Out) -> Result<u8, Failure> {
+    check_name(args)?;
+    let (files, next) = plan(args)?;
+    let taken: Vec<String> = files.iter().map(|(p, _)| p).filter(|p| p.exists()).map(|p| shown(p)).collect();
+    if !taken.is_empty() {
+        return Err(Failure::refused(format!("{} exists already; nothing was written", taken.join(", "))));
+    }
+    for (path, text) in &files {
+        write(path, text)?;
+    }
+    let created: Vec<String> = files.iter().map(|(p, _)| shown(p)).collect();
+    let body = json!({"created": created, "next": next});
+    let mut text = created.iter().map(|c| format!("created {c}\n")).collect::<String>();
+    text.push_str("next:\n");
+    next.iter().for_each(|n| text.push_str(&format!("  {n}\n")));
+    out.finish("new", body, &[], &text)
+}
+
+fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    text.strip_prefix("./").unwrap_or(&text).to_string()
+}
+
+fn check_name(args: &New) -> Result<(), Failure> {
+    let name = &args.name;
+    let legal = name.chars().count() <= 64
+        && name.starts_with(|c: char| c.is_alphanumeric())
+        && name.chars().all(|c| (c.is_alphanumeric() && !c.is_ascii_uppercase()) || c == '-' || c == '_');
+    let kebab = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if !legal || (args.kind == NewKind::Skill && !kebab) || (args.kind == NewKind::Plugin && name == "root") {
+        let suggestion: String =
+            name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        return Err(Failure::usage(format!(
+            "`{name}` is no legal folder name: letters and digits, `-` and `_`, no capitals; try `{}`",
+            suggestion.trim_matches('-')
+        )));
+    }
+    Ok(())
+}
+
+fn plan(args: &New) -> Result<(Files, Vec<String>), Failure> {
+    let (dir, name) = (&args.dir, args.name.as_str());
+    let fill = |t: &str| t.replace("@NAME@", name);
+    Ok(match args.kind {
+        NewKind::Bot => {
+            let bot = dir.join(name);
+            let mut files = vec![(bot.join("bot.toml"), fill(BOT)), (bot.join("AGENTS.md"), fill(AGENTS))];
+            files.extend(tool_files(&bot, "greet", &OwnerPath::root()));
+            let at = shown(&bot);
+            (files, vec![format!("understudy chat {at}"), format!("understudy test {at}")])
+        }
+        NewKind::Plugin => {
+            let (_, owner) = plugin_at(dir)?;
+            let plugin = dir.join("plugins").join(name);
+            let mut files = vec![(plugin.join("plugin.toml"), fill(PLUGIN))];
+            files.extend(tool_files(&plugin, "greet", &owner.child(name)));
+            (files, checks(dir)?)
+        }
+        NewKind::Tool => {
+            let (_, owner) = plugin_at(dir)?;
+            (tool_files(dir, name, &owner), checks(dir)?)
+        }
+        NewKind::Skill => (vec![(dir.join("skills").join(name).join("SKILL.md"), fill(SKILL))], checks(dir)?),
+        NewKind::Section => {
+            (vec![(dir.join("prompt-sections").join(name).join("SECTION.md"), fill(SECTION))], checks(dir)?)
+        }
+    })
+}
+
+fn checks(dir: &Path) -> Result<Vec<String>, Failure> {
+    let bot = shown(&plugin_at(dir)?.0);
+    Ok(vec![format!("understudy check {bot}"), format!("understudy test {bot}")])
+}
+
+fn tool_files(dir: &Path, name: &str, owner: &OwnerPath) -> Files {
+    let tool = dir.join("tools").join(name);
+    let test = TOOL_TEST.replace("@LOCAL@", name).replace("@QUALIFIED@", &owner.qualify(name));
+    vec![
+        (tool.join("tool.toml"), TOOL.to_string()),
+        (tool.join("main.sh"), TOOL_SCRIPT.to_string()),
+        (dir.join("tests").join(format!("{name}.toml")), test),
+    ]
+}
+
+/// The bot folder and the owner of a bot or plugin folder, found by walking up.
+fn plugin_at(dir: &Path) -> Result<(PathBuf, OwnerPath), Failure> {
+    let full = fs::canonicalize(dir).map_err(|e| Failure::usage(format!("{}: {e}", dir.display())))?;
+    let mut keys: Vec<String> = Vec::new();
+    let (mut at, mut shown_at) = (full.as_path(), dir.to_path_buf());
+    for _ in 0..6 {
+        if at.join("bot.toml").is_file() {
+            let owner = keys.iter().rev().fold(OwnerPath::root(), |o, k| o.child(k));
+            return Ok((shown_at, owner));
+        }
+        let in_plugins = at.parent().is_some_and(|p| p.file_name().is_some_and(|n| n == "plugins"));
+        let (true, Some(up)) = (in_plugins, at.parent().and_then(Path::parent)) else { break };
+        keys.push(at.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        shown_at = shown_at.join("../..");
+        at = up;
+    }
+    let help = "a bot folder has a bot.toml; name it, or a plugin folder in it, with --in";
+    Err(Failure::usage(format!("{} is no bot folder and no plugin in one; {help}", dir.display())))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let fail = |e: std::io::Error| Failure::refused(format!("{}: {e}", path.display()));
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(fail)?;
+    }
+    let mut file = fs::File::create_new(path).map_err(fail)?;
+    file.write_all(text.as_bytes()).map_err(fail)?;
+    if path.extension().is_some_and(|e| e == "sh") {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(fail)?;
+    }
+    Ok(())
+}
