@@ -1,2 +1,12 @@
-//! Room 27, `scenario`: the runner of `understudy test`.
-//! Must not reach the live world. Next room: `app`.
+//! Room 27, `scenario`: the runner of `understudy test`. Must not reach the live world: it plays in a
+//! scratch one that `app` builds. Next room: `app`.
+
+mod file;
+mod run;
+mod script;
+mod stage;
+
+pub use file::{Edit, Say, ScenarioFile, parse};
+pub use run::{CaseFailure, run};
+pub use script::{Scripted, SeenRequest};
+pub use stage::{Heard, Stage, StageCall, StageFactory, StagePlan};
