@@ -85,6 +85,16 @@ impl StoreError {
         }
     }
 
+    /// The same fault once more, for everybody who waited on one operation.
+    pub(super) fn repeat(&self) -> Self {
+        match self {
+            StoreError::DiskFull { free } => StoreError::DiskFull { free: *free },
+            StoreError::Closed => StoreError::Closed,
+            StoreError::Io(e) => StoreError::Io(std::io::Error::new(e.kind(), e.to_string())),
+            other => StoreError::Corrupt(other.to_string()),
+        }
+    }
+
     /// The same as a diagnostic with help.
     pub fn diagnostic(&self) -> Diagnostic {
         let help = match self {

@@ -83,6 +83,11 @@ impl Tree {
         }
     }
 
+    /// The tree with this stored id.
+    pub(super) fn from_id(id: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|tree| tree.id() == id)
+    }
+
     /// Stored id. Part of the format: a new tree takes a new number, an old number is never used again.
     pub(super) fn id(self) -> u8 {
         match self {

@@ -1,0 +1,111 @@
+//! The data folder: its mode, its lock, and the checks made once at the start.
+
+use super::StoreError;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Creates a folder only this user may enter, with the folders above it.
+pub fn private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Free bytes for this user on the file system of `path`.
+pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// The right to be the one host of a data folder; given back when dropped, or when the process ends however.
+#[derive(Debug)]
+pub struct DataLock {
+    file: File,
+    dir: PathBuf,
+}
+
+impl DataLock {
+    /// Prepares the folder (0700), takes its lock and checks that files in it can be written and executed.
+    pub fn acquire(data_dir: &Path) -> Result<Self, StoreError> {
+        let not_writable = |source| StoreError::NotWritable { path: data_dir.to_owned(), source };
+        private_dir(data_dir).map_err(not_writable)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(data_dir.join("lock"))
+            .map_err(not_writable)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                // The pid is only shown; a lock file that cannot be read is locked all the same.
+                let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                return Err(StoreError::Locked { path: data_dir.to_owned(), pid });
+            }
+            Err(TryLockError::Error(e)) => return Err(StoreError::Io(e)),
+        }
+        check_writable_and_executable(data_dir)?;
+        let write_pid = |file: &mut File| {
+            file.set_len(0)?;
+            file.rewind()?;
+            writeln!(file, "{}", std::process::id())
+        };
+        write_pid(&mut file).map_err(|e| full_or(e, data_dir))?;
+        Ok(Self { file, dir: data_dir.to_owned() })
+    }
+
+    /// The folder it locks.
+    pub fn data_dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+impl Drop for DataLock {
+    fn drop(&mut self) {
+        // The file stays: removing it would let two hosts lock two files of one name. Both results only
+        // concern what a person reads in it; the lock itself goes with the descriptor.
+        let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
+    }
+}
+
+fn full_or(e: io::Error, data_dir: &Path) -> StoreError {
+    if e.kind() == io::ErrorKind::StorageFull {
+        StoreError::DiskFull { free: free_bytes(data_dir).unwrap_or(0) }
+    } else {
+        StoreError::NotWritable { path: data_dir.to_owned(), source: e }
+    }
+}
+
+fn check_writable_and_executable(data_dir: &Path) -> Result<(), StoreError> {
+    let probe = data_dir.join(".start-check");
+    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(&probe);
+    written.map_err(|e| full_or(e, data_dir))?;
+    // An executable file on a noexec mount fails this check, so nothing has to be run for it.
+    let executable = rustix::fs::access(&probe, rustix::fs::Access::EXEC_OK);
+    fs::remove_file(&probe).map_err(|e| full_or(e, data_dir))?;
+    let forbidden =
+        rustix::fs::statvfs(data_dir).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
+    if executable.is_err() || forbidden {
+        return Err(StoreError::NoExec { path: data_dir.to_owned(), mount: mount_of(data_dir) });
+    }
+    Ok(())
+}
+
+/// The mount a path lies on: the highest folder above it on the same device.
+fn mount_of(path: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let device = |p: &Path| fs::metadata(p).map(|m| m.dev()).ok();
+    let own = device(&full);
+    let top = full.ancestors().take_while(|p| device(p) == own).last().unwrap_or(&full);
+    top.display().to_string()
+}
