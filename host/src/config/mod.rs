@@ -3,15 +3,10 @@
 
 mod bot;
 pub mod doc;
-mod env;
-mod interpolate;
-mod load;
 mod nearest;
 mod secret;
 pub mod shape;
 
 pub use bot::*;
-pub use env::Env;
-pub use load::{ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, load_bot};
 pub use nearest::{nearest, nearest_help, quoted};
 pub use secret::Secret;

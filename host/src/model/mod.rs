@@ -1,9 +1,15 @@
 //! Room 18, `model`: the model port and the provider clients. Must not know what a tool does.
 //! Next room: `exec`.
 
+mod estimate;
+mod health;
+mod openai;
 mod port;
 mod wire_schema;
 
+pub use estimate::estimate_tokens;
+pub use health::ModelState;
+pub use openai::OpenAi;
 pub use port::*;
 pub use wire_schema::{MAX_DESCRIPTION, cut_description, wire_schema};
 

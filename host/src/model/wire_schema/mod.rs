@@ -121,6 +121,10 @@ impl Writer<'_> {
                 }
             }
         }
+        if self.strict() && out.get("type").and_then(Value::as_str) == Some("array") {
+            // Refused without it, and it says nothing more.
+            out.entry("items").or_insert_with(|| json!({}));
+        }
         shorten_enum(&mut out);
         if !limits.is_empty() {
             append(&mut out, &format!("({})", limits.join(", ")));

@@ -1,0 +1,109 @@
+//! The models of a bot by name.
+
+use super::offline::Offline;
+use super::openai::OpenAi;
+use super::{ModelClient, ModelError, ModelEvent, ModelRequest, ModelState};
+use crate::config::{BotConfig, ModelConfig, Provider};
+use crate::net::Http;
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Name of the built-in model, there without any configuration.
+pub const OFFLINE: &str = "offline";
+
+/// Clients by name, and which one is the bot's.
+#[derive(Clone)]
+pub struct Models {
+    main: String,
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    config: Option<ModelConfig>,
+    client: Arc<dyn ModelClient>,
+    openai: Option<OpenAi>,
+}
+
+impl Models {
+    /// Builds a client per configured model; `offline` is always there.
+    pub fn build(bot: &BotConfig, http: &Http) -> Self {
+        Self::build_from(bot, http, None)
+    }
+
+    /// The same for a changed configuration: a model whose own part is unchanged keeps its client and state.
+    pub fn rebuild(&self, bot: &BotConfig, http: &Http) -> Self {
+        Self::build_from(bot, http, Some(self))
+    }
+
+    fn build_from(bot: &BotConfig, http: &Http, old: Option<&Self>) -> Self {
+        let mut entries = BTreeMap::from([(OFFLINE.to_owned(), Entry::offline(None))]);
+        for (name, config) in &bot.models {
+            let kept = old.and_then(|o| o.entries.get(name)).filter(|e| e.config.as_ref() == Some(config));
+            let entry = match (kept, config.provider) {
+                (Some(entry), _) => entry.clone(),
+                (None, Provider::Offline) => Entry::offline(Some(config)),
+                (None, Provider::Openai) => Entry::openai(config, http),
+            };
+            entries.insert(name.clone(), entry);
+        }
+        Self { main: main_name(bot), entries }
+    }
+
+    /// The bot's model.
+    pub fn main(&self) -> Arc<dyn ModelClient> {
+        self.get(&self.main).unwrap_or_else(|| Arc::new(Unknown(self.main.clone())))
+    }
+
+    /// Name of the bot's model in the configuration.
+    pub fn main_name(&self) -> &str {
+        &self.main
+    }
+
+    /// A model by its name in the configuration.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn ModelClient>> {
+        self.entries.get(name).map(|e| e.client.clone())
+    }
+
+    /// State of each configured model, and of the bot's own, for reports.
+    pub fn states(&self) -> Vec<(String, ModelState)> {
+        let shown = |(name, e): &(&String, &Entry)| e.config.is_some() || **name == self.main;
+        let state = |e: &Entry| e.openai.as_ref().map_or(ModelState::Up, OpenAi::state);
+        self.entries.iter().filter(shown).map(|(name, e)| (name.clone(), state(e))).collect()
+    }
+}
+
+impl Entry {
+    fn offline(config: Option<&ModelConfig>) -> Self {
+        Self { config: config.cloned(), client: Arc::new(Offline::new()), openai: None }
+    }
+
+    fn openai(config: &ModelConfig, http: &Http) -> Self {
+        let client = OpenAi::new(config, http);
+        Self { config: Some(config.clone()), client: Arc::new(client.clone()), openai: Some(client) }
+    }
+}
+
+fn main_name(bot: &BotConfig) -> String {
+    let default = || bot.models.contains_key("default").then(|| "default".to_owned());
+    bot.agent.model.clone().or_else(default).unwrap_or_else(|| OFFLINE.to_owned())
+}
+
+/// Stands for a name nothing is configured under: `offline` never takes over silently.
+struct Unknown(String);
+
+#[async_trait]
+impl ModelClient for Unknown {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    async fn complete(
+        &self,
+        _request: ModelRequest,
+    ) -> Result<BoxStream<'static, Result<ModelEvent, ModelError>>, ModelError> {
+        Err(ModelError::Unavailable(format!("model {:?} is not configured", self.0)))
+    }
+}

@@ -1,2 +1,0 @@
-mod transcript;
-mod words;
