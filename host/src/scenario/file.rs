@@ -213,7 +213,10 @@ pub fn parse(path: &str, text: &str) -> Result<ScenarioFile, Vec<Diagnostic>> {
             let keys = step.keys();
             if keys.len() != 1 {
                 let said = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
-                let d = Diagnostic::error("scenario::bad-value", format!("a step has exactly one key, this one has {said}"));
+                let d = Diagnostic::error(
+                    "scenario::bad-value",
+                    format!("a step has exactly one key, this one has {said}"),
+                );
                 faults.push(doc.diag(d.item(format!("step {}", i + 1)), &format!("/step/{i}")));
             }
         }

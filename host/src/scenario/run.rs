@@ -61,8 +61,7 @@ pub async fn run(
         message,
     };
     let stage = stages.build(plan).await.map_err(at_start)?;
-    let mut case =
-        Case { stage, model, replies: VecDeque::new(), calls: VecDeque::new(), record: Value::Null };
+    let mut case = Case { stage, model, replies: VecDeque::new(), calls: VecDeque::new(), record: Value::Null };
     let mut result = Ok(());
     for (i, step) in file.steps.iter().enumerate() {
         let ahead = &file.steps[i + 1..];
@@ -83,12 +82,8 @@ pub async fn run(
     }
     // A world that does not stop cleanly is reported only when the case was good until then.
     if let (Err(message), true) = (case.stage.stop().await, result.is_ok()) {
-        result = Err(CaseFailure {
-            step: "end".into(),
-            expected: "a clean stop".into(),
-            actual: message.clone(),
-            message,
-        });
+        result =
+            Err(CaseFailure { step: "end".into(), expected: "a clean stop".into(), actual: message.clone(), message });
     }
     result
 }
@@ -195,7 +190,8 @@ impl Case {
 
     async fn tool(&mut self, want: &ExpectTool) -> Verdict {
         self.listen().await?;
-        let calls: Vec<String> = self.calls.iter().map(|c| format!("{} {} {}", c.tool, c.arguments, c.status)).collect();
+        let calls: Vec<String> =
+            self.calls.iter().map(|c| format!("{} {} {}", c.tool, c.arguments, c.status)).collect();
         while let Some(call) = self.calls.pop_front() {
             let same = call.tool == want.tool
                 && want.arguments.iter().all(|(k, v)| call.arguments.get(k) == Some(v))

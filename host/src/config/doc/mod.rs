@@ -142,6 +142,11 @@ impl Doc {
         Self { file: file.into(), text: text.into(), root, line_offset, lines: Arc::new(lines), masked }
     }
 
+    /// The same places and text with another tree.
+    pub(in crate::config) fn with_root(&self, root: Node) -> Self {
+        Self { root, ..self.clone() }
+    }
+
     /// The text of a line of the document (from 1) with secret values replaced by `…`.
     fn shown_line(&self, line: u32) -> Option<String> {
         let text = self.lines.text(&self.text, line)?;

@@ -31,13 +31,30 @@ pub fn schema_for<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
+/// A fault and the path of what it is about.
+pub(in crate::config) struct Fault {
+    pub(in crate::config) path: Vec<String>,
+    pub(in crate::config) diagnostic: Diagnostic,
+}
+
 /// The same against a schema in hand: the value with every scalar in the type its key wants, and the faults.
 pub fn check_value(kind: &str, doc: &Doc, schema: &Value) -> (Value, Vec<Diagnostic>) {
+    let (value, faults) = walk_value(kind, doc, schema);
+    (value, faults.into_iter().map(|f| f.diagnostic).collect())
+}
+
+/// The same with the paths.
+pub(in crate::config) fn walk_value(kind: &str, doc: &Doc, schema: &Value) -> (Value, Vec<Fault>) {
     let mut walk = walk::Walk::new(kind, doc, schema);
     let value = walk.root();
     let mut faults = walk.faults;
-    faults.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    faults.sort_by(|a, b| a.diagnostic.sort_key().cmp(&b.diagnostic.sort_key()));
     (value, faults)
+}
+
+/// A path as an author writes it.
+pub fn dotted(path: &[String]) -> String {
+    walk::dotted(path)
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ fn ten_faults_are_ten_findings() {
             "tool::bad-value 3:11 `preview` must be between 1 and 10 | ",
             "tool::bad-value 4:19 `timeout_seconds` must be a finite number | ",
             "tool::bad-value 5:19 `tags` has the entry \"a\" twice | remove one of them",
-            "tool::wrong-type 5:24 `tags[3]` must be a string, not an integer | ",
+            "tool::wrong-type 5:24 `tags.3` must be a string, not an integer | ",
             "tool::wrong-type 6:9 `input` must be a string or a table, not an integer | ",
             "tool::unknown-key 7:1 unknown key `zzz` | known here: `description`, `input`, `preview`, `requires_approval`, `run`, `tags`, `timeout_seconds`",
             "tool::missing-key 8:2 missing key `run.command` | ",

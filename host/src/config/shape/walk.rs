@@ -1,6 +1,6 @@
 //! The walk over the tree.
 
-use super::rules;
+use super::{Fault, rules};
 use crate::config::doc::{Doc, Key, Node, NodeKind};
 use crate::config::nearest_help;
 use plugin_sdk::{Diagnostic, Span};
@@ -13,34 +13,40 @@ pub(super) struct Walk<'a> {
     kind: &'a str,
     doc: &'a Doc,
     schema: &'a Value,
-    pub(super) faults: Vec<Diagnostic>,
+    pub(super) faults: Vec<Fault>,
 }
 
-/// Where the walk stands: dotted path for messages, and the place for what has none of its own.
-#[derive(Clone)]
+/// Where the walk stands: the path, and the place for a fault that has none of its own.
 struct Here {
-    path: String,
+    path: Vec<String>,
     span: Span,
 }
 
 impl Here {
     fn key(&self, key: &Key) -> Self {
-        Self { path: self.join(&key.name), span: key.span }
+        Self { path: self.with(&key.name), span: key.span }
     }
 
     fn item(&self, index: usize, span: Span) -> Self {
-        Self { path: format!("{}[{index}]", self.path), span }
+        Self { path: self.with(&index.to_string()), span }
     }
 
-    fn join(&self, key: &str) -> String {
-        let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-        let part = if plain { key.to_string() } else { format!("{key:?}") };
-        if self.path.is_empty() { part } else { format!("{}.{part}", self.path) }
+    fn with(&self, part: &str) -> Vec<String> {
+        self.path.iter().cloned().chain([part.to_string()]).collect()
     }
 
     fn named(&self) -> String {
-        if self.path.is_empty() { "the file".into() } else { format!("`{}`", self.path) }
+        if self.path.is_empty() { "the file".into() } else { format!("`{}`", dotted(&self.path)) }
     }
+}
+
+/// A path as an author writes it: `tools.override."a b".approval`, `tags.2`.
+pub(super) fn dotted(path: &[String]) -> String {
+    let part = |p: &String| {
+        let bare = !p.is_empty() && p.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        if bare { p.clone() } else { format!("{p:?}") }
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 impl<'a> Walk<'a> {
@@ -50,13 +56,13 @@ impl<'a> Walk<'a> {
 
     pub(super) fn root(&mut self) -> Value {
         let doc = self.doc;
-        self.node(&doc.root, self.schema, &Here { path: String::new(), span: doc.root.span })
+        self.node(&doc.root, self.schema, &Here { path: Vec::new(), span: doc.root.span })
     }
 
-    fn fault(&mut self, code: &str, span: Span, message: String, help: Option<String>) {
+    fn fault(&mut self, code: &str, at: (&[String], Span), message: String, help: Option<String>) {
         let mut d = Diagnostic::error(format!("{}::{code}", self.kind), message);
         d.help = help;
-        self.faults.push(self.doc.at(d, span));
+        self.faults.push(Fault { path: at.0.to_vec(), diagnostic: self.doc.at(d, at.1) });
     }
 
     fn resolve(&self, mut schema: &'a Value) -> &'a Value {
@@ -74,7 +80,7 @@ impl<'a> Walk<'a> {
             && !n.is_finite()
         {
             let message = format!("{} must be a finite number", here.named());
-            self.fault("bad-value", node.span, message, None);
+            self.fault("bad-value", (&here.path, node.span), message, None);
             return Value::Null;
         }
         if let Some(branches) = rules::branches(schema) {
@@ -82,7 +88,7 @@ impl<'a> Walk<'a> {
         }
         let Some(value) = rules::as_wanted(node, schema) else {
             let message = format!("{} must be {}, not {}", here.named(), rules::wanted(schema), rules::found(node));
-            self.fault("wrong-type", node.span, message, None);
+            self.fault("wrong-type", (&here.path, node.span), message, None);
             return Value::Null;
         };
         match (&node.kind, value) {
@@ -91,7 +97,7 @@ impl<'a> Walk<'a> {
             (_, value) => {
                 let value = value.unwrap_or_else(|| node.value());
                 if let Some((message, help)) = rules::broken(&value, schema) {
-                    self.fault("bad-value", node.span, format!("{} {message}", here.named()), help);
+                    self.fault("bad-value", (&here.path, node.span), format!("{} {message}", here.named()), help);
                 }
                 value
             }
@@ -111,11 +117,11 @@ impl<'a> Walk<'a> {
         if fitting.is_empty() {
             let wanted: Vec<String> = branches.iter().map(|b| rules::wanted(self.resolve(b))).collect();
             let message = format!("{} must be {}, not {}", here.named(), wanted.join(" or "), rules::found(node));
-            self.fault("wrong-type", node.span, message, None);
+            self.fault("wrong-type", (&here.path, node.span), message, None);
             return Value::Null;
         }
         let before = self.faults.len();
-        let mut best: Option<(Value, Vec<Diagnostic>)> = None;
+        let mut best: Option<(Value, Vec<Fault>)> = None;
         for branch in fitting {
             let value = self.node(node, branch, here);
             let faults = self.faults.split_off(before);
@@ -126,7 +132,7 @@ impl<'a> Walk<'a> {
         let (value, faults) = best.unwrap_or_default();
         self.faults.extend(faults);
         if let Some((message, help)) = rules::broken(&value, schema) {
-            self.fault("bad-value", node.span, format!("{} {message}", here.named()), help);
+            self.fault("bad-value", (&here.path, node.span), format!("{} {message}", here.named()), help);
         }
         value
     }
@@ -141,11 +147,11 @@ impl<'a> Walk<'a> {
         }
         if allowed.iter().any(|a| rules::same_type(a, &value)) {
             let (message, help) = rules::not_allowed(&value, &allowed);
-            self.fault("bad-value", node.span, format!("{} {message}", here.named()), help);
+            self.fault("bad-value", (&here.path, node.span), format!("{} {message}", here.named()), help);
         } else {
             let list = rules::listed(&allowed);
             let message = format!("{} must be one of {list}, not {}", here.named(), rules::found(node));
-            self.fault("wrong-type", node.span, message, None);
+            self.fault("wrong-type", (&here.path, node.span), message, None);
         }
         Value::Null
     }
@@ -162,8 +168,13 @@ impl<'a> Walk<'a> {
                 .or_else(|| schema.get("additionalProperties"));
             match rule {
                 Some(Value::Bool(false)) => {
-                    let message = format!("unknown key `{}`", inside.path);
-                    self.fault("unknown-key", key.span, message, Some(nearest_help(&key.name, known())));
+                    let message = format!("unknown key `{}`", dotted(&inside.path));
+                    self.fault(
+                        "unknown-key",
+                        (&inside.path, key.span),
+                        message,
+                        Some(nearest_help(&key.name, known())),
+                    );
                 }
                 Some(rule) => {
                     let value = self.node(child, rule, &inside);
@@ -175,14 +186,19 @@ impl<'a> Walk<'a> {
                 }
             }
             if let Some((message, help)) = rules::bad_name(&key.name, schema) {
-                self.fault("bad-value", key.span, format!("key `{}` {message}", inside.path), help);
+                self.fault(
+                    "bad-value",
+                    (&inside.path, key.span),
+                    format!("key `{}` {message}", dotted(&inside.path)),
+                    help,
+                );
             }
         }
         self.missing(entries, schema, here);
         if let Some((message, help)) =
             rules::broken_size("entries", entries.len(), schema, "minProperties", "maxProperties")
         {
-            self.fault("bad-value", here.span, format!("{} {message}", here.named()), help);
+            self.fault("bad-value", (&here.path, here.span), format!("{} {message}", here.named()), help);
         }
         Value::Object(out)
     }
@@ -190,8 +206,8 @@ impl<'a> Walk<'a> {
     fn missing(&mut self, entries: &[(Key, Node)], schema: &'a Value, here: &Here) {
         for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if !entries.iter().any(|(k, _)| k.name == name) {
-                let message = format!("missing key `{}`", here.join(name));
-                self.fault("missing-key", here.span, message, None);
+                let message = format!("missing key `{}`", dotted(&here.with(name)));
+                self.fault("missing-key", (&here.path, here.span), message, None);
             }
         }
     }
@@ -201,13 +217,18 @@ impl<'a> Walk<'a> {
         let out: Vec<Value> =
             items.iter().enumerate().map(|(i, item)| self.node(item, rule, &here.item(i, item.span))).collect();
         if let Some((message, help)) = rules::broken_size("entries", out.len(), schema, "minItems", "maxItems") {
-            self.fault("bad-value", span, format!("{} {message}", here.named()), help);
+            self.fault("bad-value", (&here.path, span), format!("{} {message}", here.named()), help);
         }
         if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
             for (i, value) in out.iter().enumerate() {
                 if !value.is_null() && out[..i].contains(value) {
                     let message = format!("{} has the entry {value} twice", here.named());
-                    self.fault("bad-value", items[i].span, message, Some("remove one of them".into()));
+                    self.fault(
+                        "bad-value",
+                        (&here.with(&i.to_string()), items[i].span),
+                        message,
+                        Some("remove one of them".into()),
+                    );
                 }
             }
         }

@@ -1,0 +1,2 @@
+mod transcript;
+mod words;
