@@ -3,10 +3,20 @@
 
 mod bot;
 pub mod doc;
+mod env;
+mod interpolate;
+mod load;
 mod nearest;
+mod redact;
+pub mod render;
 mod secret;
 pub mod shape;
+mod texts;
 
 pub use bot::*;
+pub use env::{Env, no_color};
+pub use load::{ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, load_bot};
 pub use nearest::{nearest, nearest_help, quoted};
+pub use redact::{REDACTED, Redactor};
 pub use secret::Secret;
+pub use texts::Texts;

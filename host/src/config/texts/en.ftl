@@ -1,0 +1,116 @@
+# System texts in English. Keys are the same in every file; values: { $name }.
+
+## Outcomes of a turn
+turn-empty = I have nothing to add.
+turn-stopped = Stopped.
+turn-shutdown = I am being shut down; your message was not finished.
+turn-lease-deadline = This took too long after an update of the bot and was ended. What the running action did is unknown.
+turn-failed-model-unavailable = The language model cannot be reached right now. Please try again later. ({ $turn })
+turn-failed-model-rejected = The language model refused the request as wrong. The admin can find the cause under { $turn }.
+turn-failed-model-truncated = The answer was cut off again and again. Please ask for something shorter. ({ $turn })
+turn-failed-model-refused = The language model declined to answer that. ({ $turn })
+turn-failed-context-overflow = This conversation has become too long for the model. /new starts a fresh one. ({ $turn })
+turn-failed-prompt-overflow = The instructions of this bot do not fit into its limit; the admin must shorten them. ({ $turn })
+turn-failed-loop-guard = I was going round in circles and stopped. ({ $turn })
+turn-failed-interrupted = I was restarted before this was finished. ({ $turn })
+turn-interrupted-tools = I was restarted while this was running: { $tools }. It was not repeated. ({ $turn })
+turn-failed-journal-unavailable = I cannot write my records right now, so nothing with effects was run. ({ $turn })
+turn-failed-internal = Something went wrong inside. The admin can find it under { $turn }.
+turn-budget-steps = I stopped here: the limit of steps for one message is reached.
+turn-budget-time = I stopped here: the time for one message is used up.
+turn-budget-tool-calls = I stopped here: the limit of tool calls for one message is reached.
+turn-budget-tokens = I stopped here: the limit of tokens is reached.
+turn-budget-cost = I stopped here: the cost limit is reached.
+turn-ask-again = Ask again
+history-cut = Earlier messages of this conversation no longer fit and are not shown to the model.
+media-unusable = The model cannot use the file you sent; I told it the name only.
+
+## The offline model
+offline-footer = Built-in offline responder: it picks a tool by words and is not a language model.
+offline-no-tool = I have no tool for that. /help shows what I can do.
+offline-missing = I still need: { $names }.
+
+## Waiting
+queue-still-waiting = Your message is still waiting; I will get to it.
+queue-full = Busy, please wait: too many messages are waiting here.
+inbound-dead = Your message could not be processed. The admin has been told.
+store-degraded = I cannot save anything right now, so I have to stop here.
+
+## Access
+access-stranger = I do not know you. Ask the admin to add you: { $principal }
+access-denied = You may not use this.
+command-unknown = There is no command /{ $name }. /help lists them.
+command-unknown-near = There is no command /{ $name }. Did you mean /{ $nearest }?
+command-denied = You may not use /{ $name }.
+command-usage = Usage: { $usage }
+
+## Questions and approvals
+approval-title = May I run { $tool }?
+approval-asked-by = asked by { $name }
+approval-prompt = Answer yes or no.
+approval-approved = Approved by { $name }.
+approval-declined = Declined by { $name }.
+approval-expired = Nobody answered in time: not run.
+approval-not-allowed = Only people allowed to approve can answer.
+approval-button-once = Approve once
+approval-button-deny = Deny
+question-lost = I was restarted.
+question-expired = No answer came in time.
+question-choose = Choose by number: { $options }
+question-invalid = That does not fit: { $reason }
+button-invalid = This button is no longer valid.
+
+## Chat commands
+help-title = What I can do here
+help-commands = Commands
+help-capabilities = Capabilities
+help-nothing = Nothing is offered to you here yet.
+help-owner-root = this bot
+help-description-help = what I can do here
+help-description-start = greeting
+help-description-new = start a new conversation
+help-description-stop = stop what is running
+help-description-retry = answer the last message again
+help-description-tools = tools you may use
+help-description-skills = skills you may use
+help-description-why = why a tool is or is not offered
+help-description-status = how I am doing
+help-description-reload = load the plugin folders again
+start-greeting = I am { $name }.
+start-examples = For example, I can: { $examples }
+start-hint = /help shows everything I can do here.
+new-started = A new conversation starts here.
+stop-idle = Nothing is running.
+stop-stopped = Stopped.
+retry-none = There is no message to answer again.
+retry-running = Please wait until the running answer is finished, or /stop it.
+tools-title = { $count ->
+    [one] 1 tool
+   *[other] { $count } tools
+}
+tools-none = No tools are offered to you here.
+tools-loaded = loaded
+skills-title = { $count ->
+    [one] 1 skill
+   *[other] { $count } skills
+}
+skills-none = No skills are offered to you here.
+why-usage = Write /why and the name of a tool.
+why-unknown = There is no tool { $name }.
+why-unknown-near = There is no tool { $name }. Did you mean { $nearest }?
+why-admitted = You may use { $tool }.
+why-denied = You may not use { $tool }: { $reason }
+why-approval-allow = It runs without a question.
+why-approval-ask = Before it runs, a person is asked.
+why-approval-deny = It is refused to everybody.
+status-up = I am up.
+status-degraded = I am up, but not everything works: { $reasons }
+status-generation = Generation { $number }, published { $at }
+status-desired-differs = The configuration on disk differs from the active one and was refused.
+status-turns = Running: { $running }, waiting: { $queued }
+status-offline-model = Answers come from the built-in offline responder, not from a language model.
+reload-published = Reloaded: generation { $number } answers now.
+reload-unchanged = Nothing has changed; generation { $number } answers on.
+reload-rejected = Refused; generation { $number } answers on.
+reload-changes = Added { $added }, removed { $removed }, changed { $changed }.
+reload-more = and { $count } more
