@@ -338,6 +338,10 @@ pub struct PluginSource {
     pub tests: Vec<TestSource>,
     /// File set, sorted by path.
     pub files: Vec<FileEntry>,
+    /// Files of workspace skills (root only): hashed and watched, never copied.
+    pub workspace_files: Vec<FileEntry>,
+    /// Dependency folders (`node_modules`, `venv`, `.venv`) that its copy links to: path in the plugin, target.
+    pub links: Vec<(String, PathBuf)>,
     /// Findings of this plugin, in no order.
     pub diagnostics: Vec<Diagnostic>,
 }

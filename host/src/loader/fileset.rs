@@ -1,0 +1,228 @@
+//! The file set of a plugin: what is watched, hashed and copied, and nothing else of its folder.
+
+use super::disk::Stat;
+use super::names;
+use super::places::Kind;
+use super::reader::{Reader, SET_LIMIT, not_a_file};
+use super::rules::Include;
+use super::source::FileEntry;
+use super::walk::{Entry, MAX_FILES, Node, Raw, Unstable, Walk, find};
+use plugin_sdk::Diagnostic;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const FOLDERS: [&str; 2] = ["lib", "tests"];
+const MCP: [&str; 3] = ["mcp.json", "mcp.jsonc", "mcp.toml"];
+
+/// Whether a top-level name belongs to every plugin.
+fn is_member(name: &str) -> bool {
+    name == "plugin.toml" || name == "AGENTS.md" || is_mcp(name) || is_member_folder(name)
+}
+
+fn is_member_folder(name: &str) -> bool {
+    FOLDERS.contains(&name) || Kind::of_container(name).is_some()
+}
+
+pub(super) fn is_mcp(name: &str) -> bool {
+    MCP.contains(&name)
+}
+
+/// The top level of a plugin folder.
+#[derive(Debug, Default)]
+pub(super) struct Top {
+    /// What belongs to the plugin, walked to its leaves.
+    pub(super) entries: Vec<Entry>,
+    /// Other names.
+    pub(super) others: Vec<Raw>,
+}
+
+/// Lists a plugin folder and walks what belongs to every plugin.
+pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
+    let mut top = Top::default();
+    for raw in walk.names(dir, "", false)? {
+        let manifest = Kind::ALL.iter().any(|k| k.manifest() == raw.name);
+        if !is_member(&raw.name) && !manifest {
+            top.others.push(raw);
+            continue;
+        }
+        let Some(mut entry) = walk.resolve(dir, "", &raw)? else { continue };
+        if is_member_folder(&entry.name) {
+            walk.fill(&mut entry, &|_| true)?;
+        }
+        top.entries.push(entry);
+    }
+    walk.clashes(&top.entries);
+    for other in &top.others {
+        let folded = names::fold(&other.name);
+        if let Some(own) = top.entries.iter().find(|e| names::fold(&e.name) == folded) {
+            let message = format!("`{}` and `{}` are one name on some file systems", own.name, other.name);
+            let d = Diagnostic::error("name::case-clash", message)
+                .related(super::walk::join(&walk.shown, &own.rel), None, "the other one")
+                .help("rename one of them");
+            walk.report(d, &other.name);
+        }
+    }
+    Ok(top)
+}
+
+/// Files of the plugin by path, before they are hashed.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    listed: BTreeMap<String, (PathBuf, Stat)>,
+    odd: Vec<(String, &'static str)>,
+}
+
+impl Files {
+    /// All regular files below the entries.
+    pub(super) fn add(&mut self, entry: &Entry) {
+        match &entry.node {
+            Node::File(stat) => {
+                self.listed.insert(entry.rel.clone(), (entry.real.clone(), *stat));
+            }
+            Node::Odd(what) => self.odd.push((entry.rel.clone(), what)),
+            Node::Folder(list) => list.iter().for_each(|e| self.add(e)),
+        }
+    }
+
+    /// The members of `top`: loose files beside item folders do not count.
+    pub(super) fn add_top(&mut self, top: &[Entry]) {
+        for entry in top {
+            match Kind::of_container(&entry.name) {
+                Some(_) => entry.entries().iter().filter(|e| e.is_folder()).for_each(|e| self.add(e)),
+                None if is_member(&entry.name) => self.add(entry),
+                None => {}
+            }
+        }
+    }
+
+    pub(super) fn has(&self, rel: &str) -> bool {
+        self.listed.contains_key(rel)
+    }
+
+    /// Leaves one out, after its own finding.
+    pub(super) fn remove(&mut self, rel: &str) {
+        self.listed.remove(rel);
+        self.odd.retain(|(r, _)| r != rel);
+    }
+
+    /// Hashes all; over a limit nothing is read.
+    pub(super) fn hash(self, walk: &mut Walk<'_>, reader: &mut Reader<'_>) -> Result<Vec<FileEntry>, Unstable> {
+        for (rel, what) in &self.odd {
+            walk.report(*not_a_file(what), rel);
+        }
+        let bytes: u64 = self.listed.values().map(|(_, s)| s.size).sum();
+        if walk.is_full() || self.listed.len() > MAX_FILES || bytes > SET_LIMIT {
+            let what = if bytes > SET_LIMIT { "512 MiB" } else { "20,000 files" };
+            let d = Diagnostic::error("layout::too-big", format!("the plugin's file set is over {what}"))
+                .help("leave folders out with `[plugins] ignore`, or narrow `include`");
+            walk.report(d, "");
+            return Ok(Vec::new());
+        }
+        let mut out = Vec::with_capacity(self.listed.len());
+        for (rel, (real, stat)) in self.listed {
+            let name = rel.rsplit('/').next().unwrap_or(&rel).to_string();
+            let entry = Entry { name, rel, real, node: Node::File(stat) };
+            match reader.content(&entry, &stat, false, u64::MAX)? {
+                Ok(content) => out.push(FileEntry {
+                    path: entry.rel,
+                    sha256: content.sha256.to_string(),
+                    size: stat.size,
+                    executable: stat.executable(),
+                    source: entry.real,
+                }),
+                Err(d) => walk.report(*d, &entry.rel),
+            }
+        }
+        out.sort_by_cached_key(|f| (names::nfc(&f.path), f.path.clone()));
+        Ok(out)
+    }
+}
+
+/// What else the globs of `include` name, and the names that stay outside.
+pub(super) struct Extra<'a> {
+    pub(super) include: &'a Include,
+    /// Folders that are plugins of their own.
+    pub(super) apart: &'a [PathBuf],
+    pub(super) is_root: bool,
+}
+
+impl Extra<'_> {
+    /// Walks the top-level names that a glob may reach; returns the names of which nothing was taken.
+    pub(super) fn collect(
+        &self,
+        walk: &mut Walk<'_>,
+        dir: &Path,
+        others: &[Raw],
+        files: &mut Files,
+    ) -> Result<Vec<String>, Unstable> {
+        let mut left = Vec::new();
+        for raw in others {
+            if !self.is_root && raw.name == "plugins"
+                || self.is_root && matches!(raw.name.as_str(), "bot.toml" | "data")
+            {
+                continue;
+            }
+            let reached = self.include.has(&raw.name) || self.include.reaches_into(&raw.name);
+            let before = files.listed.len();
+            if reached && let Some(mut entry) = walk.resolve(dir, "", raw)? {
+                if !self.apart.contains(&entry.real) {
+                    walk.fill(&mut entry, &|rel| self.include.reaches_into(rel))?;
+                    self.pick(&entry, files);
+                }
+            }
+            if files.listed.len() == before {
+                left.push(raw.name.clone());
+            }
+        }
+        Ok(left)
+    }
+
+    fn pick(&self, entry: &Entry, files: &mut Files) {
+        if self.apart.contains(&entry.real) {
+            return;
+        }
+        match &entry.node {
+            Node::Folder(list) => list.iter().for_each(|e| self.pick(e, files)),
+            _ if self.include.has(&entry.rel) => files.add(entry),
+            _ => {}
+        }
+    }
+}
+
+/// Looks a path up that a manifest names: the entry, if it is in the plugin and not left out.
+pub(super) fn named(walk: &mut Walk<'_>, dir: &Path, top: &[Entry], rel: &str) -> Result<Option<Entry>, Unstable> {
+    let mut list = top;
+    let mut seen: Option<&Entry> = None;
+    for part in rel.split('/') {
+        match find(list, part) {
+            Some(entry) => {
+                seen = Some(entry);
+                list = entry.entries();
+            }
+            None => {
+                seen = None;
+                break;
+            }
+        }
+    }
+    if let Some(Entry { name, rel, real, node: Node::File(stat) }) = seen {
+        return Ok(Some(Entry { name: name.clone(), rel: rel.clone(), real: real.clone(), node: Node::File(*stat) }));
+    }
+    step_down(walk, dir, rel)
+}
+
+/// One `resolve` per path part, so that every link on the way is judged.
+fn step_down(walk: &mut Walk<'_>, dir: &Path, rel: &str) -> Result<Option<Entry>, Unstable> {
+    let mut real = dir.to_path_buf();
+    let mut at = String::new();
+    let mut last = None;
+    for part in rel.split('/') {
+        let Ok(meta) = std::fs::symlink_metadata(real.join(part)) else { return Ok(None) };
+        let raw = Raw::new(part, meta.file_type().is_symlink());
+        let Some(entry) = walk.resolve(&real, &at, &raw)? else { return Ok(None) };
+        real = entry.real.clone();
+        at = entry.rel.clone();
+        last = Some(entry);
+    }
+    Ok(last)
+}

@@ -1,0 +1,89 @@
+//! The items of one plugin, each by the loader of its kind.
+
+use super::fileset::is_mcp;
+use super::loading::{Findings, Loading};
+use super::places::{Item, Kind};
+use super::reader::{MANIFEST_LIMIT, TEXT_LIMIT};
+use super::run::absent;
+use super::source::{Placement, PluginSource, SectionSource, SkillSource, TestSource, ToolSource};
+use super::walk::{Unstable, find};
+use super::{section, skills, tool};
+use plugin_sdk::Diagnostic;
+
+/// Always-loaded tools of a tree before they crowd every request.
+const MANY_ALWAYS_LOADED: usize = 20;
+
+/// What a plugin's folders hold.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) tools: Vec<ToolSource>,
+    pub(super) skills: Vec<SkillSource>,
+    pub(super) sections: Vec<SectionSource>,
+    pub(super) agents_md: Option<String>,
+    pub(super) tests: Vec<TestSource>,
+}
+
+/// Loads everything; what a finding refuses is left out.
+pub(super) fn load(l: &mut Loading<'_, '_, '_>, listed: &[Item<'_>]) -> Result<Contents, Unstable> {
+    let mut out = Contents::default();
+    for item in listed {
+        match item.kind {
+            Kind::Tool => out.tools.extend(tool::load(l, item)?),
+            Kind::Skill => out.skills.extend(skills::load(l, item)?),
+            Kind::Section => out.sections.extend(section::load(l, item)?),
+            Kind::Agent | Kind::Hook | Kind::Command => not_built(l, item),
+        }
+    }
+    for d in skills::crowded(&out.skills, &out.tools) {
+        l.walk.diagnostics.push(d);
+    }
+    // The agents of this build are refused, so what only they could unlock is checked and not offered.
+    out.tools.retain(|t| !matches!(t.placement, Placement::Agent(_) | Placement::AgentSkill(..)));
+    out.skills.retain(|s| s.placement == Placement::Plugin);
+    for entry in l.top.iter().filter(|e| is_mcp(&e.name)) {
+        l.walk.report(absent("mcp"), &entry.rel);
+    }
+    out.agents_md = agents_md(l)?;
+    out.tests = tests(l)?;
+    Ok(out)
+}
+
+fn not_built(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) {
+    let kind = item.kind.word();
+    let d = Diagnostic::error(format!("{kind}::not-built"), format!("this build has no {kind} folders"))
+        .item(item.label())
+        .help("use a build that has them, or leave the folder out with `[plugins] ignore`");
+    l.walk.report(d, &item.manifest.rel);
+}
+
+fn agents_md(l: &mut Loading<'_, '_, '_>) -> Result<Option<String>, Unstable> {
+    let Some(entry) = find(l.top, "AGENTS.md") else { return Ok(None) };
+    let mut findings = Findings::new("");
+    let text = l.text(entry, TEXT_LIMIT, &mut findings)?;
+    l.report(findings);
+    Ok(text.filter(|t| !t.trim().is_empty()))
+}
+
+fn tests(l: &mut Loading<'_, '_, '_>) -> Result<Vec<TestSource>, Unstable> {
+    let Some(folder) = find(l.top, "tests") else { return Ok(Vec::new()) };
+    let mut out = Vec::new();
+    for entry in folder.entries().iter().filter(|e| e.name.ends_with(".toml") && !e.is_folder()) {
+        let mut findings = Findings::new("");
+        if let Some(text) = l.text(entry, MANIFEST_LIMIT, &mut findings)? {
+            out.push(TestSource { path: l.shown(&entry.rel), text });
+        }
+        l.report(findings);
+    }
+    Ok(out)
+}
+
+/// One warning for a tree that fills every request.
+pub(super) fn many_always_loaded(plugins: &[PluginSource]) -> Option<Diagnostic> {
+    let always: Vec<&ToolSource> =
+        plugins.iter().flat_map(|p| &p.tools).filter(|t| t.def.options.always_loaded).collect();
+    let first_over = always.get(MANY_ALWAYS_LOADED)?;
+    let message = format!("{} tools are always loaded; over {MANY_ALWAYS_LOADED} crowd every request", always.len());
+    let d = Diagnostic::warning("tool::many-always-loaded", message)
+        .help("let the model find most of them: remove `always_loaded`");
+    Some(first_over.place.diag(d, "/always_loaded"))
+}

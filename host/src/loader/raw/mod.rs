@@ -1,0 +1,30 @@
+//! Manifests as their authors write them. Keys, defaults and simple limits stand here and nowhere else:
+//! the structural check and the printed schemas both come from these types.
+
+mod plugin;
+mod skill;
+mod tool;
+
+pub(super) use plugin::{DependsTable, PermissionsTable, PluginFile, SchemaSource};
+pub(super) use skill::{
+    SECTION_TEXT_KEYS, SKILL_KEYS, SKILL_TEXT_KEYS, SectionFile, SectionLayer, SectionRetention, SkillFile,
+};
+pub(super) use tool::ToolFile;
+
+use serde_json::Value;
+
+fn yes() -> bool {
+    true
+}
+
+/// The JSON Schema of a manifest kind of this room: `plugin`, `tool`, `skill`, `section`.
+pub fn schema_of(kind: &str) -> Option<Value> {
+    let schema = match kind {
+        "plugin" => schemars::schema_for!(PluginFile),
+        "tool" => schemars::schema_for!(ToolFile),
+        "skill" => schemars::schema_for!(SkillFile),
+        "section" => schemars::schema_for!(SectionFile),
+        _ => return None,
+    };
+    Some(schema.to_value())
+}
