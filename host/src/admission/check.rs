@@ -2,9 +2,9 @@
 
 use super::permit::{Args, Permit, known_permissions, parse_permit};
 use super::platforms::{self, PlatformTable, Platforms, SHARED_IDS};
-use super::{LivePolicy, PolicyInput, Rules};
-use crate::config::{AccessMode, nearest_help};
-use plugin_sdk::{Diagnostic, Scope};
+use super::{PolicyInput, Rules};
+use crate::config::nearest_help;
+use plugin_sdk::{Diagnostic, Role, Scope};
 
 /// A finding and the pointer of its value in the document it was read from.
 pub type Finding = (String, Diagnostic);
@@ -129,45 +129,31 @@ fn excluded<'a>(permit: &Permit, rules: &Rules, earlier: impl Iterator<Item = &'
     }
 }
 
-/// Checks the access lists and approvers of `bot.toml`; pointers start at its root.
+/// Checks what `bot.toml` says about roles of one endpoint and about approvers; the lists of `[access]` are
+/// the configuration's own business. Pointers start at the root of the file.
 pub fn check_policy(input: &PolicyInput, bot: &Platforms) -> Vec<Finding> {
     let mut out = Vec::new();
-    let a = &input.access;
-    let lists = [("masters", &a.masters), ("trusted", &a.trusted), ("users", &a.users), ("deny", &a.deny)];
-    for (key, list) in lists {
-        for (i, id) in list.iter().enumerate() {
-            out.extend(shared_id(id).map(|d| (format!("/access/{key}/{i}"), d)));
-        }
-    }
     for e in &input.endpoint_roles {
+        let kind = e.endpoint.split('/').next().unwrap_or_default();
         for (key, list) in [("masters", &e.masters), ("trusted", &e.trusted)] {
-            let kind = e.endpoint.split('/').next().unwrap_or_default();
             for (i, id) in list.iter().enumerate().filter(|(_, id)| SHARED_IDS.contains(&(kind, id.as_str()))) {
                 out.extend(shared_id(id).map(|d| (format!("/adapters/{}/{key}/{i}", e.endpoint), d)));
             }
         }
     }
     check_permits(&input.approval.approvers, "/approval/approvers", bot, &mut out);
-    out.extend(policy_warnings(input));
+    out.extend(no_approver(input));
     out
 }
 
-fn policy_warnings(input: &PolicyInput) -> Vec<Finding> {
-    let mut out = Vec::new();
-    let policy = LivePolicy::new(input.clone());
-    if input.access.mode != AccessMode::Open && !policy.lists_somebody() {
-        let message = "nobody is listed in `access`: only the console is answered";
-        let d = Diagnostic::warning("access::nobody-listed", message)
-            .help("add yourself to `access.masters`, written `platform:id`");
-        out.push(("/access".to_string(), d));
+fn no_approver(input: &PolicyInput) -> Option<Finding> {
+    let needs_list = |p: &String| matches!(parse_permit(p), Ok(Permit::Role(r)) if !r.contains(&Role::User));
+    // without an adapter there is only the console, whose person is a master
+    if !input.approval.approvers.iter().any(needs_list) || input.has_trusted() || !input.has_endpoints {
+        return None;
     }
-    let needs_list =
-        |p: &String| matches!(parse_permit(p), Ok(Permit::Role(r)) if !r.contains(&plugin_sdk::Role::User));
-    if input.approval.approvers.iter().any(needs_list) && !policy.has_trusted() {
-        let message = "nobody but the console's person can pass `approval.approvers`: cards in groups expire";
-        let d = Diagnostic::warning("approval::no-approver", message)
-            .help("list a master in `access.masters`, or somebody in `access.trusted`");
-        out.push(("/approval/approvers".to_string(), d));
-    }
-    out
+    let message = "nobody but the console's person can pass `approval.approvers`: cards in groups expire";
+    let d = Diagnostic::warning("approval::no-approver", message)
+        .help("list a master in `access.masters`, or somebody in `access.trusted`");
+    Some(("/approval/approvers".to_string(), d))
 }

@@ -2,10 +2,10 @@
 
 use super::pattern::{NamePattern, fits_any};
 use super::platforms::CONSOLE;
-use crate::config::{AccessConfig, ApprovalConfig, BotConfig, OverrideApproval};
+use crate::config::{AccessConfig, ApprovalConfig, BotConfig, OverrideApproval, PolicyConfig, Table};
 use arc_swap::ArcSwap;
 use plugin_sdk::{OwnerPath, Principal, Role, SenderKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,18 +37,28 @@ pub struct PolicyInput {
     pub plugins_disabled: Vec<String>,
     /// `adapters.*.*.masters` and `.trusted`.
     pub endpoint_roles: Vec<EndpointRoles>,
+    /// Whether people can write to the bot elsewhere than on the console.
+    pub has_endpoints: bool,
+}
+
+impl From<&PolicyConfig> for PolicyInput {
+    fn from(keys: &PolicyConfig) -> Self {
+        let denied = keys.override_approvals.iter().filter(|(_, a)| **a == OverrideApproval::Deny);
+        Self {
+            access: keys.access.clone(),
+            approval: keys.approval.clone(),
+            deny: keys.tools_deny.clone(),
+            disabled: keys.tools_disabled.clone(),
+            denied_overrides: denied.map(|(k, _)| k.clone()).collect(),
+            plugins_disabled: keys.plugins_disabled.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 impl From<&BotConfig> for PolicyInput {
     fn from(bot: &BotConfig) -> Self {
         let denied = bot.tools.overrides.iter().filter(|(_, o)| o.approval == Some(OverrideApproval::Deny));
-        let endpoints = bot.adapters.iter().flat_map(|(kind, names)| {
-            names.iter().map(move |(name, table)| EndpointRoles {
-                endpoint: format!("{kind}/{name}"),
-                masters: ids(table.get("masters")),
-                trusted: ids(table.get("trusted")),
-            })
-        });
         Self {
             access: bot.access.clone(),
             approval: bot.approval.clone(),
@@ -56,8 +66,32 @@ impl From<&BotConfig> for PolicyInput {
             disabled: bot.tools.disabled.clone(),
             denied_overrides: denied.map(|(k, _)| k.clone()).collect(),
             plugins_disabled: bot.plugins.disabled.clone(),
-            endpoint_roles: endpoints.filter(|e| !e.masters.is_empty() || !e.trusted.is_empty()).collect(),
+            ..Self::default()
         }
+        .with_endpoints(&bot.adapters)
+    }
+}
+
+impl PolicyInput {
+    /// Adds the roles that the endpoints' own tables give.
+    #[must_use]
+    pub fn with_endpoints(mut self, adapters: &Table<Table<Map<String, Value>>>) -> Self {
+        let roles = adapters.iter().flat_map(|(kind, names)| {
+            names.iter().map(move |(name, table)| EndpointRoles {
+                endpoint: format!("{kind}/{name}"),
+                masters: ids(table.get("masters")),
+                trusted: ids(table.get("trusted")),
+            })
+        });
+        self.endpoint_roles = roles.filter(|e| !e.masters.is_empty() || !e.trusted.is_empty()).collect();
+        self.has_endpoints = adapters.keys().any(|kind| kind != CONSOLE);
+        self
+    }
+
+    /// Whether somebody is master or trusted.
+    pub(super) fn has_trusted(&self) -> bool {
+        let a = &self.access;
+        !a.masters.is_empty() || !a.trusted.is_empty() || !self.endpoint_roles.is_empty()
     }
 }
 
@@ -154,19 +188,6 @@ impl LivePolicy {
         } else {
             Role::User
         })
-    }
-
-    /// Whether anybody but the console can be admitted under `allowlist` or `pairing`.
-    pub(super) fn lists_somebody(&self) -> bool {
-        let a = &self.input.access;
-        [&a.masters, &a.trusted, &a.users, &a.groups].iter().any(|l| !l.is_empty())
-            || !self.input.endpoint_roles.is_empty()
-    }
-
-    /// Whether somebody is master or trusted.
-    pub(super) fn has_trusted(&self) -> bool {
-        let a = &self.input.access;
-        !a.masters.is_empty() || !a.trusted.is_empty() || !self.input.endpoint_roles.is_empty()
     }
 }
 

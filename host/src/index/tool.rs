@@ -1,8 +1,8 @@
 //! A tool of the ToolIndex: definition, names, schema, binding.
 
-use crate::admission::Rules;
+use crate::admission::{Declared, Exposure, Gated, Guarded, Rules};
 use crate::loader::{Place, Placement};
-use plugin_sdk::{Callable, OwnerPath, ToolDef};
+use plugin_sdk::{Callable, Diagnostic, OwnerPath, ToolDef};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
@@ -57,6 +57,48 @@ pub struct Contribution {
     pub config: Arc<Map<String, Value>>,
 }
 
+impl Contribution {
+    /// Attaches owner, item, file and the span of the value at `pointer`.
+    pub fn diag(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
+        match &self.place {
+            Some(p) => p.diag(diagnostic, pointer),
+            None => diagnostic.owner(&self.owner).item(format!("tool {}", self.name)),
+        }
+    }
+
+    /// The same with the span of the key at `pointer`.
+    pub fn diag_key(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
+        match &self.place {
+            Some(p) => p.doc.diag_key(diagnostic.owner(&p.owner).item(p.item.clone()), pointer),
+            None => self.diag(diagnostic, pointer),
+        }
+    }
+
+    /// Name inside the owner, placement included.
+    pub fn local(&self) -> String {
+        self.placement.local(&self.name)
+    }
+
+    /// Qualified name, then qualified aliases.
+    pub fn names(&self) -> Vec<String> {
+        std::iter::once(&self.name)
+            .chain(&self.def.options.aliases)
+            .map(|n| self.owner.qualify(&self.placement.local(n)))
+            .collect()
+    }
+
+    /// Where a pointer inside the schema stands in the document of `place`.
+    pub(super) fn schema_place(&self, pointer: &str) -> String {
+        match self.schema_pointer.as_str() {
+            // the short form has the properties at its root
+            "/input" => format!("/input{}", pointer.strip_prefix("/properties").unwrap_or_default()),
+            // a file of its own has no place here; the key that names it has
+            "" => "/input_schema".into(),
+            at => format!("{at}{pointer}"),
+        }
+    }
+}
+
 /// A sealed tool.
 #[derive(Clone)]
 pub struct Tool {
@@ -72,13 +114,72 @@ pub struct Tool {
     pub from: Contribution,
     /// Admission fields.
     pub rules: Rules,
-    /// Qualified aliases.
-    pub aliases: Vec<String>,
+    /// Qualified name, then qualified aliases.
+    pub names: Vec<String>,
     /// Schema, validator, visible form and hashes.
     pub input: Arc<super::InputSchema>,
+    /// What it says about asking, after the admin's replacement.
+    pub declared: Declared,
+    /// Sent from the first step.
+    pub always: bool,
+    /// Inside `tools.include_groups`, or let in by `tools.allow`.
+    pub in_group: bool,
 }
 
 impl Tool {
+    /// Qualified aliases.
+    pub fn aliases(&self) -> &[String] {
+        self.names.get(1..).unwrap_or_default()
+    }
+
+    /// What a model reads: the description, the deprecation sentence after a blank line.
+    pub fn description(&self) -> String {
+        match &self.def().options.deprecation {
+            Some(note) => format!("{}\n\n{note}", self.def().description),
+            None => self.def().description.clone(),
+        }
+    }
+
+    /// For the predicate.
+    pub fn guarded(&self) -> Guarded<'_> {
+        Guarded { rules: &self.rules, owner: self.owner(), names: &self.names, in_group: self.in_group }
+    }
+
+    /// For the approval decision.
+    pub fn gated(&self) -> Gated<'_> {
+        Gated {
+            names: &self.names,
+            declared: &self.declared,
+            capabilities: self.def().options.capabilities.as_deref(),
+            builtin: self.is_builtin(),
+        }
+    }
+
+    /// How it comes before a model.
+    pub fn exposure(&self) -> Exposure {
+        let private = |agent: Option<&String>, skill: Option<&String>| Exposure::Private {
+            agent: agent.cloned(),
+            skill: skill.cloned(),
+        };
+        match &self.from.placement {
+            _ if self.def().options.hidden => Exposure::ByName,
+            Placement::Plugin => Exposure::Listed,
+            Placement::Agent(a) => private(Some(a), None),
+            Placement::Skill(s) => private(None, Some(s)),
+            Placement::AgentSkill(a, s) => private(Some(a), Some(s)),
+        }
+    }
+
+    /// Hash that ends a session's grants when it changes.
+    pub fn tool_hash(&self) -> String {
+        super::tool_hash(&self.from.code_digest, &self.def().description, &self.input.schema_hash)
+    }
+
+    /// File it stands in.
+    pub fn file(&self) -> Option<&str> {
+        self.from.place.as_ref().map(|p| p.doc.file.as_str())
+    }
+
     /// Its definition.
     pub fn def(&self) -> &ToolDef {
         &self.from.def

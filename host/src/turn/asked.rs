@@ -1,8 +1,7 @@
-//! The turn's question port: stops the clock, shows the question, and keeps it for the report.
+//! The turn's question port: shows the question and keeps it for the report. The executor stops the clocks.
 
 use super::events::{TurnEvent, TurnEvents};
 use super::outcome::QuestionReport;
-use crate::exec::Countdown;
 use async_trait::async_trait;
 use plugin_sdk::ToolError;
 use plugin_sdk::ports::{Answer, Ask, Question, QuestionKind};
@@ -32,8 +31,6 @@ impl QuestionLog {
 pub struct TurnAsk {
     /// The session's port.
     pub port: Arc<dyn Ask>,
-    /// The turn's clock.
-    pub clock: Countdown,
     /// Where the turn shows itself.
     pub events: Arc<dyn TurnEvents>,
     /// For the report.
@@ -43,13 +40,11 @@ pub struct TurnAsk {
 #[async_trait]
 impl Ask for TurnAsk {
     async fn ask(&self, question: Question) -> Result<Answer, ToolError> {
-        let standing = self.clock.pause();
         self.events.show(TurnEvent::Asked(question.clone()));
         let kind = kind_name(question.kind);
         let text = question.question.clone();
         let answer = self.port.ask(question).await;
         self.events.show(TurnEvent::Answered);
-        drop(standing);
         let given = answer.as_ref().ok().map(|a| a.answer.clone());
         self.log.push(QuestionReport { id: self.log.next_id(), kind: kind.into(), text, answer: given });
         answer

@@ -29,7 +29,7 @@ pub(in crate::index) fn preset_faults(schema: &Value, preset: &Map<String, Value
 }
 
 /// Violations of a value against a schema that was checked before.
-pub fn value_faults(schema: &Value, value: &Value) -> Vec<Violation> {
+pub(in crate::index) fn value_faults(schema: &Value, value: &Value) -> Vec<Violation> {
     match build(schema) {
         Ok(validator) => violations(&validator, value),
         // a faulty schema has its own finding

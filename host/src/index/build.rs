@@ -1,0 +1,94 @@
+//! From everything a candidate has gathered to the immutable indexes, or to all that is wrong with it.
+
+use super::parts::{Indexes, Parts, Skill};
+use super::ranking::{ItemKind, RankItem};
+use super::registry::{RegistrySettings, ToolRegistry};
+use super::settings::{Known, always_loaded};
+use super::skills::{ToolNames, required, skills};
+use super::tool::{Contribution, Source};
+use super::view::ViewFilter;
+use super::{commands, sections};
+use crate::admission::{Overrides, Platforms, PolicyInput, check_policy};
+use crate::config::BotConfig;
+use plugin_sdk::Diagnostic;
+use std::collections::BTreeSet;
+
+/// Always-loaded tools of plugins that a tree may have without a warning.
+const MANY_ALWAYS: usize = 20;
+
+/// Builds every index. `None` exactly when a finding refuses; the findings are sorted.
+pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
+    let mut out = Vec::new();
+    let settings = settings_of(parts.bot);
+    let platforms = settings.platforms.clone();
+    let mut contributions = parts.contributions;
+    // the order of folders on a disk never shows
+    contributions.sort_by(|a, b| (&a.owner, a.local()).cmp(&(&b.owner, b.local())));
+    let mut present: BTreeSet<String> = contributions.iter().flat_map(Contribution::names).collect();
+    present.extend(parts.left_out);
+    many_always_loaded(&contributions, &mut out);
+    let mut registry = ToolRegistry::with_settings(settings);
+    out.extend(registry.register_each(contributions).1);
+
+    let skills = skills(parts.skills, &ToolNames { registry: &registry, present: &present }, &platforms, &mut out);
+    let sections = sections::sections(parts.sections, &platforms, &mut out);
+    out.extend(sections::overflow(&sections, parts.bot));
+    let commands = commands::commands(registry.tools(), &mut out);
+    let known = Known {
+        bot: parts.bot,
+        doc: parts.bot_doc.as_deref(),
+        tools: registry.tools(),
+        present: &present,
+        inactive: &parts.inactive,
+    };
+    out.extend(known.check());
+    let policy = check_policy(&PolicyInput::from(parts.bot), &platforms);
+    out.extend(policy.into_iter().chain(required(&skills, parts.bot)).map(|(pointer, d)| known.at(d, &pointer)));
+
+    out.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    if out.iter().any(Diagnostic::is_error) {
+        return (None, out);
+    }
+    let tools = registry.seal_with(skills.iter().map(rank_item).collect());
+    let ranking = tools.ranking().clone();
+    (Some(Indexes { tools, skills, sections, agents_md: parts.agents_md, commands, ranking }), out)
+}
+
+fn settings_of(bot: &BotConfig) -> RegistrySettings {
+    let mut filter = ViewFilter::default();
+    if let Some(groups) = &bot.tools.include_groups {
+        filter = filter.include_groups(groups.iter().cloned());
+    }
+    if let Some(allow) = &bot.tools.allow {
+        filter = filter.allow(allow.iter().cloned());
+    }
+    RegistrySettings {
+        platforms: Platforms::new(bot.adapters.keys().cloned()),
+        overrides: Overrides::new(&bot.tools.overrides),
+        filter,
+        always: always_loaded(bot).into_iter().map(|(_, n)| n).collect(),
+    }
+}
+
+fn many_always_loaded(tools: &[Contribution], out: &mut Vec<Diagnostic>) {
+    let mut always = tools.iter().filter(|t| t.source != Source::Builtin && t.def.options.always_loaded);
+    let count = always.clone().count();
+    if let (Some(tool), true) = (always.nth(MANY_ALWAYS), count > MANY_ALWAYS) {
+        let message = format!("{count} tools of plugins are always loaded, more than {MANY_ALWAYS}");
+        let d = Diagnostic::warning("tool::many-always-loaded", message).help("let the model find rare ones");
+        out.push(tool.diag(d, "/always_loaded"));
+    }
+}
+
+fn rank_item(skill: &Skill) -> RankItem {
+    RankItem {
+        kind: ItemKind::Skill,
+        name: skill.source.name.clone(),
+        qualified: skill.qualified.clone(),
+        wire: skill.qualified.clone(),
+        tags: skill.source.tags.iter().chain(&skill.source.keywords).cloned().collect(),
+        group: String::new(),
+        description: skill.source.description.clone(),
+        params: Vec::new(),
+    }
+}
