@@ -2,6 +2,8 @@
 //! system texts. Must not keep overrides beside the configuration. Next room: `net`.
 
 mod bot;
+mod class;
+pub mod codes;
 pub mod doc;
 mod env;
 mod interpolate;
@@ -9,14 +11,20 @@ mod load;
 mod nearest;
 mod redact;
 pub mod render;
+mod schema;
 mod secret;
 pub mod shape;
 mod texts;
 
 pub use bot::*;
+pub use class::{Change, Class, changes};
 pub use env::{Env, no_color};
 pub use load::{ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, load_bot};
 pub use nearest::{nearest, nearest_help, quoted};
 pub use redact::{REDACTED, Redactor};
+pub use schema::{schema_kinds, schema_of};
 pub use secret::Secret;
 pub use texts::Texts;
+
+#[cfg(test)]
+mod tests;
