@@ -1,2 +1,9 @@
-//! Room 15, `route`: chat command match and who is addressed.
+//! Room 15, `route`: what a message is: a control word, a chat command, or a turn.
 //! Must not build prompts. Next room: `catalog`.
+
+mod command;
+
+pub use command::{Builtin, Route, Words, control, fold, parse, route};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Sends one piece and does what each typed error asks for.
+
+use super::plain::plain_text;
+use crate::endpoint::Endpoint;
+use crate::task::SharedClock;
+use plugin_sdk::{ConversationRef, Dialect, Outgoing, OutgoingKind, Segment, SendError, TextFormat};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tries of a send that did not leave.
+const TRIES: u32 = 10;
+/// Longest single wait between tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// What is to be said.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// What it is for.
+    pub kind: OutgoingKind,
+    /// Where.
+    pub conversation: ConversationRef,
+    /// What.
+    pub segments: Vec<Segment>,
+    /// Answered message.
+    pub reply_to: Option<String>,
+}
+
+/// The sending side of the process.
+#[derive(Clone)]
+pub struct Outbound {
+    clock: SharedClock,
+}
+
+impl Outbound {
+    /// Waits with the given clock.
+    pub fn new(clock: SharedClock) -> Self {
+        Self { clock }
+    }
+
+    /// Sends one piece; the error is the last one when every try failed.
+    pub async fn send(&self, endpoint: &Arc<Endpoint>, piece: Piece) -> Result<(), SendError> {
+        let key = uuid::Uuid::now_v7().to_string();
+        let mut segments = rendered(piece.segments, endpoint.info.dialect);
+        let mut wait = Duration::from_secs(1);
+        let mut plain_tried = false;
+        for attempt in 1..=TRIES {
+            let outgoing = Outgoing {
+                kind: piece.kind,
+                conversation: piece.conversation.clone(),
+                segments: segments.clone(),
+                reply_to: piece.reply_to.clone(),
+                idempotency_key: key.clone(),
+            };
+            match endpoint.connection.send.send(outgoing).await {
+                Ok(_) | Err(SendError::NotModified) => return Ok(()),
+                Err(SendError::RetryAfter(seconds)) => {
+                    let seconds = if seconds.is_finite() { seconds.clamp(0.0, 900.0) } else { 900.0 };
+                    self.clock.sleep(Duration::from_secs_f64(seconds)).await;
+                }
+                Err(SendError::Parse(_)) if !plain_tried => {
+                    plain_tried = true;
+                    segments = rendered(segments, Dialect::Plain);
+                }
+                Err(e @ SendError::Transient(_)) if attempt < TRIES => {
+                    tracing::debug!(endpoint = endpoint.id, error = %e, attempt, "send is tried again");
+                    self.clock.sleep(wait).await;
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+                // The same key makes the repeat recognisable; without it a repeat might be a second message.
+                Err(SendError::Ambiguous(_)) if endpoint.info.limits.idempotent_send && attempt < TRIES => {
+                    self.clock.sleep(wait).await;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Err(SendError::Permanent("every try failed".into()))
+    }
+}
+
+/// Segments in the channel's dialect.
+fn rendered(segments: Vec<Segment>, dialect: Dialect) -> Vec<Segment> {
+    if dialect != Dialect::Plain {
+        return segments;
+    }
+    segments
+        .into_iter()
+        .map(|s| match s {
+            Segment::Text { text, format: TextFormat::Markdown } => Segment::plain(plain_text(&text)),
+            other => other,
+        })
+        .collect()
+}

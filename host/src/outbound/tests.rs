@@ -1,0 +1,152 @@
+use super::*;
+use crate::endpoint::Endpoint;
+use crate::task::{Clock, ManualClock};
+use async_trait::async_trait;
+use chrono::Utc;
+use plugin_sdk::*;
+use std::sync::{Arc, Mutex};
+
+/// A channel that answers sends by a script and remembers what was shown.
+#[derive(Default)]
+struct Scripted {
+    answers: Mutex<Vec<SendError>>,
+    shown: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl plugin_sdk::Send for Scripted {
+    async fn send(&self, piece: Outgoing) -> Result<Sent, SendError> {
+        if let Some(error) = self.answers.lock().unwrap().pop() {
+            return Err(error);
+        }
+        for s in &piece.segments {
+            if let Segment::Text { text, .. } = s {
+                self.shown.lock().unwrap().push(text.clone());
+            }
+        }
+        Ok(Sent { message_id: "1".into() })
+    }
+}
+
+#[async_trait]
+impl Receive for Scripted {
+    async fn next(&self) -> Option<Delivery> {
+        None
+    }
+    async fn accept(&self, _: u64) {}
+    async fn stop(&self) {}
+}
+
+#[async_trait]
+impl Edit for Scripted {
+    async fn draft(&self, _: Draft) -> Result<(), SendError> {
+        Ok(())
+    }
+    async fn typing(&self, _: &ConversationRef, _: Option<&str>) -> Result<(), SendError> {
+        Ok(())
+    }
+    async fn answer_button(&self, _: u64, _: &str) -> Result<(), SendError> {
+        Ok(())
+    }
+    async fn settled(&self, _: Settled) -> Result<(), SendError> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Lookup for Scripted {
+    async fn member(&self, _: &ConversationRef, _: &str) -> Result<Vec<String>, SendError> {
+        Ok(Vec::new())
+    }
+    async fn download(&self, _: &MediaRef) -> Result<Vec<u8>, SendError> {
+        Ok(Vec::new())
+    }
+    async fn set_commands(&self, _: &[(String, String)]) -> Result<(), SendError> {
+        Ok(())
+    }
+    async fn probe(&self) -> Result<(), SendError> {
+        Ok(())
+    }
+}
+
+fn endpoint(channel: &Arc<Scripted>, idempotent: bool) -> Arc<Endpoint> {
+    let connection = Connection {
+        receive: channel.clone(),
+        send: channel.clone(),
+        edit: channel.clone(),
+        lookup: channel.clone(),
+    };
+    let limits = AdapterLimits {
+        text_max: 100,
+        text_unit: TextUnit::Chars,
+        edit_interval_ms: 0,
+        commands_max: 0,
+        idempotent_send: idempotent,
+    };
+    let info = AdapterInfo { kind: "test".into(), limits, abilities: vec![], dialect: Dialect::Markdown };
+    Arc::new(Endpoint { id: "test/main".into(), info, connection, since: Utc::now() })
+}
+
+fn piece(text: &str) -> Piece {
+    let conversation = ConversationRef {
+        platform: "test".into(),
+        endpoint: "main".into(),
+        scope: Scope::Private,
+        scene: "1".into(),
+        parent: None,
+        thread: None,
+    };
+    Piece { kind: OutgoingKind::Answer, conversation, segments: vec![Segment::markdown(text)], reply_to: None }
+}
+
+/// Runs a send while a manual clock skips every wait.
+async fn send(channel: &Arc<Scripted>, idempotent: bool, text: &str) -> Result<(), SendError> {
+    let clock = ManualClock::new(Utc::now());
+    let outbound = Outbound::new(clock.shared());
+    let target = endpoint(channel, idempotent);
+    let work = outbound.send(&target, piece(text));
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = tokio::task::yield_now() => {
+                if let Some(due) = clock.next_due() {
+                    clock.advance(due.saturating_sub(clock.shared().monotonic()));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_send_that_did_not_leave_is_tried_again() {
+    let channel = Arc::new(Scripted::default());
+    channel.answers.lock().unwrap().extend([SendError::Transient("a".into()), SendError::RetryAfter(2.0)]);
+    send(&channel, false, "hi").await.unwrap();
+    assert_eq!(*channel.shown.lock().unwrap(), ["hi"]);
+}
+
+#[tokio::test]
+async fn refused_markup_is_sent_once_more_as_plain_text() {
+    let channel = Arc::new(Scripted::default());
+    channel.answers.lock().unwrap().push(SendError::Parse("bad".into()));
+    send(&channel, false, "# Title\n**bold** `code` 2 * 3").await.unwrap();
+    assert_eq!(*channel.shown.lock().unwrap(), ["Title\nbold code 2 * 3"]);
+}
+
+#[tokio::test]
+async fn an_ambiguous_send_is_repeated_only_with_a_key() {
+    let channel = Arc::new(Scripted::default());
+    channel.answers.lock().unwrap().push(SendError::Ambiguous("late".into()));
+    assert!(send(&channel, false, "x").await.is_err());
+    channel.answers.lock().unwrap().push(SendError::Ambiguous("late".into()));
+    send(&channel, true, "x").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_permanent_error_ends_at_once() {
+    let channel = Arc::new(Scripted::default());
+    channel.answers.lock().unwrap().push(SendError::Permanent("no".into()));
+    assert_eq!(send(&channel, true, "x").await, Err(SendError::Permanent("no".into())));
+}
