@@ -1,6 +1,6 @@
 use super::*;
 use crate::endpoint::Endpoint;
-use crate::task::{Clock, ManualClock};
+use crate::task::ManualClock;
 use async_trait::async_trait;
 use chrono::Utc;
 use plugin_sdk::*;
@@ -112,7 +112,7 @@ async fn send(channel: &Arc<Scripted>, idempotent: bool, text: &str) -> Result<(
             done = &mut work => return done,
             () = tokio::task::yield_now() => {
                 if let Some(due) = clock.next_due() {
-                    clock.advance(due.saturating_sub(clock.shared().monotonic()));
+                    clock.advance(due);
                 }
             }
         }
