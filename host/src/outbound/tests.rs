@@ -70,12 +70,8 @@ impl Lookup for Scripted {
 }
 
 fn endpoint(channel: &Arc<Scripted>, idempotent: bool) -> Arc<Endpoint> {
-    let connection = Connection {
-        receive: channel.clone(),
-        send: channel.clone(),
-        edit: channel.clone(),
-        lookup: channel.clone(),
-    };
+    let connection =
+        Connection { receive: channel.clone(), send: channel.clone(), edit: channel.clone(), lookup: channel.clone() };
     let limits = AdapterLimits {
         text_max: 100,
         text_unit: TextUnit::Chars,
