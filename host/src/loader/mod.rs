@@ -40,3 +40,6 @@ pub use raw::schema_of;
 pub use scan::{ScanOptions, Scanner};
 pub use source::*;
 pub use view::{mask_config, resolve_config};
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,10 @@ fn count_fault(doc: &Doc, given: &[&str]) -> Diagnostic {
     if given.is_empty() {
         let d = Diagnostic::error("tool::no-run", "the tool does not say how it runs")
             .help("add `run = { command = [\"python3\", \"main.py\"] }`");
-        return doc.diag_key(d, "/run");
+        return match doc.find("/run") {
+            Some(_) => doc.diag_key(d, "/run"),
+            None => doc.at(d, doc.root.span),
+        };
     }
     let d = Diagnostic::error("tool::two-runs", format!("`run` has {}; exactly one is needed", given.join(" and ")));
     doc.diag_key(d.help("keep one of them"), &format!("/run/{}", given[1]))

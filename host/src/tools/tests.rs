@@ -1,6 +1,0 @@
-//! The catalog as the built-in tools show it, and the rules of a question.
-
-mod loading;
-mod question;
-mod search;
-mod snapshot;
