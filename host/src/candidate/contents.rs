@@ -2,18 +2,23 @@
 
 use super::Instance;
 use crate::config::BotConfig;
+use crate::index::{Contribution, Indexes};
+use crate::loader::{FileEntry, Permissions, SectionSource, SkillSource};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The parts of a candidate that passed every step.
 pub struct Contents {
-    /// Configuration of the bot.
+    /// Configuration of the bot; process keys hold the value that the process runs with.
     pub bot: Arc<BotConfig>,
-    /// Every plugin of the tree, disabled ones too, in preparation order.
+    /// Every plugin of the tree, disabled and failed ones too, in preparation order.
     pub plugins: Vec<PluginView>,
-    /// Warnings and remarks.
+    /// Tools, skills, sections, commands, ranking.
+    pub indexes: Arc<Indexes>,
+    /// Warnings and remarks, sorted.
     pub warnings: Vec<Diagnostic>,
     /// Digest of the whole input.
     pub digest: String,
@@ -21,6 +26,8 @@ pub struct Contents {
     pub instances: Vec<Arc<Instance>>,
     /// What it was made from, for the store.
     pub inputs: Vec<PluginInput>,
+    /// The parts that an unchanged plugin brings into the next candidate.
+    pub(super) prepared: Vec<Arc<Prepared>>,
 }
 
 /// Whether a plugin of the tree runs.
@@ -31,8 +38,19 @@ pub enum PluginState {
     Active,
     /// A switch is off.
     Disabled,
-    /// Was left out.
+    /// Was left out; the root then runs without its broken items.
     Failed,
+}
+
+impl PluginState {
+    /// Contract name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PluginState::Active => "active",
+            PluginState::Disabled => "disabled",
+            PluginState::Failed => "failed",
+        }
+    }
 }
 
 /// A plugin as lists and turns see it.
@@ -54,19 +72,34 @@ pub struct PluginView {
     pub hash: String,
     /// Its own resolved configuration.
     pub config: Arc<Map<String, Value>>,
+    /// Schema of its configuration, for masking.
+    pub config_schema: Option<Arc<Value>>,
     /// Permissions in force.
-    pub permissions: Arc<crate::loader::Permissions>,
+    pub permissions: Arc<Permissions>,
 }
 
 /// A plugin that was left out, with its cause.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FailedPlugin {
     /// Owner path.
     pub owner: OwnerPath,
     /// Why.
     pub causes: Vec<Diagnostic>,
-    /// Digest of its files, so that a later reload knows whether it changed.
+    /// Digest of its own input, so that a later reload knows whether it changed.
     pub digest: String,
+    /// It is sound itself, but inside or dependent on this one.
+    pub because_of: Option<OwnerPath>,
+    /// Of the root only: the items that are left out, everything else of it runs.
+    pub items: Vec<BrokenItem>,
+}
+
+/// An item by its label and file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BrokenItem {
+    /// `tool get-weather`.
+    pub label: String,
+    /// Path relative to the bot folder.
+    pub file: String,
 }
 
 /// What a plugin was made from.
@@ -91,17 +124,57 @@ pub struct InputFile {
     pub executable: bool,
 }
 
+/// One plugin that passed its own steps: carried over as a whole while its hash is equal.
+pub(crate) struct Prepared {
+    pub(super) view: PluginView,
+    pub(super) instance: Option<Arc<Instance>>,
+    pub(super) contributions: Vec<Contribution>,
+    /// Qualified names of tools that a condition left out.
+    pub(super) left_out: Vec<String>,
+    pub(super) skills: Vec<SkillSource>,
+    pub(super) sections: Vec<SectionSource>,
+    pub(super) agents_md: Option<String>,
+    /// Findings of its own steps, the loader's not included.
+    pub(super) findings: Vec<Diagnostic>,
+    pub(super) files: Arc<Vec<FileEntry>>,
+    pub(super) links: Vec<(String, PathBuf)>,
+}
+
+impl Prepared {
+    pub(super) fn input(&self) -> PluginInput {
+        let files = self.files.iter().map(|f| InputFile {
+            path: f.path.clone(),
+            sha256: f.sha256.clone(),
+            executable: f.executable,
+        });
+        PluginInput { owner: self.view.owner.clone(), hash: self.view.hash.clone(), files: files.collect() }
+    }
+}
+
 impl Contents {
     /// Nothing but a configuration and instances.
     #[cfg(test)]
     pub(crate) fn for_tests(bot: BotConfig, instances: Vec<Arc<Instance>>) -> Self {
+        let parts = crate::index::Parts {
+            contributions: Vec::new(),
+            left_out: Vec::new(),
+            inactive: Vec::new(),
+            skills: Vec::new(),
+            sections: Vec::new(),
+            agents_md: Vec::new(),
+            bot: &bot,
+            bot_doc: None,
+        };
+        let indexes = crate::index::build(parts).0.expect("an empty bot has no errors");
         Self {
+            indexes: Arc::new(indexes),
             bot: Arc::new(bot),
             plugins: Vec::new(),
             warnings: Vec::new(),
             digest: String::new(),
             instances,
             inputs: Vec::new(),
+            prepared: Vec::new(),
         }
     }
 
@@ -112,7 +185,7 @@ impl Contents {
 
     /// Tools in the index.
     pub fn tool_count(&self) -> usize {
-        0
+        self.indexes.tools.tools().len()
     }
 
     /// A plugin by owner.

@@ -31,8 +31,9 @@ impl CopyError {
     /// As the finding of a reload record.
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
-            CopyError::Io { .. } => Diagnostic::error("reload::copy-failed", self.to_string())
-                .help("make room, or put the permissions of the data folder right; the reload is tried again by itself"),
+            CopyError::Io { .. } => Diagnostic::error("reload::copy-failed", self.to_string()).help(
+                "make room, or put the permissions of the data folder right; the reload is tried again by itself",
+            ),
             CopyError::Changed { .. } => Diagnostic::error("reload::unstable-input", self.to_string())
                 .help("wait until the writer is done; the reload is tried again by itself"),
         }

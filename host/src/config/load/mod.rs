@@ -71,6 +71,11 @@ impl LoadedBot {
     }
 }
 
+/// SHA-256 of a configuration, each secret as its own hash: equal exactly when nothing differs in effect.
+pub fn config_digest(config: &BotConfig) -> String {
+    digest::digest(config)
+}
+
 /// Name of the file.
 pub const BOT_FILE: &str = "bot.toml";
 

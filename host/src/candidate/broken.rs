@@ -1,0 +1,114 @@
+//! Which plugins go when one is broken: the rule of the start, and of what was left out before.
+
+use super::contents::{BrokenItem, FailedPlugin};
+use crate::loader::SourceTree;
+use plugin_sdk::{Diagnostic, OwnerPath};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Plugins and root items that are not in the candidate, with their causes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Exclusions {
+    pub(super) plugins: BTreeMap<OwnerPath, Cause>,
+    pub(super) root_items: BTreeSet<BrokenItem>,
+    pub(super) root_causes: Vec<Diagnostic>,
+}
+
+/// Why a plugin is out.
+#[derive(Debug, Clone)]
+pub(super) struct Cause {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) because_of: Option<OwnerPath>,
+}
+
+impl Exclusions {
+    pub(super) fn has(&self, owner: &OwnerPath) -> bool {
+        self.plugins.contains_key(owner)
+    }
+
+    /// Whether an item of the root is out.
+    pub(super) fn has_item(&self, owner: &OwnerPath, label: &str, file: &str) -> bool {
+        owner.is_root() && self.root_items.iter().any(|i| i.label == label && i.file == file)
+    }
+
+    /// Takes out what these errors are about, as far as `may` allows. Errors that belong to nothing that can
+    /// be taken out come back.
+    pub(super) fn exclude(
+        &mut self,
+        errors: Vec<Diagnostic>,
+        tree: &SourceTree,
+        may: impl Fn(&OwnerPath) -> bool,
+    ) -> Vec<Diagnostic> {
+        let mut rest = Vec::new();
+        for error in errors {
+            let owner = error.owner.as_deref().map(OwnerPath::new);
+            let known = owner.filter(|o| tree.plugins.iter().any(|p| p.owner == *o) && may(o));
+            match known {
+                Some(owner) if owner.is_root() => match (&error.item, &error.file) {
+                    (Some(label), Some(file)) => {
+                        self.root_items.insert(BrokenItem { label: label.clone(), file: file.clone() });
+                        self.root_causes.push(error);
+                    }
+                    _ => rest.push(error),
+                },
+                Some(owner) => self.add(owner, error),
+                None => rest.push(error),
+            }
+        }
+        self.spread(tree);
+        rest
+    }
+
+    pub(super) fn add(&mut self, owner: OwnerPath, error: Diagnostic) {
+        let cause = self.plugins.entry(owner).or_insert(Cause { diagnostics: Vec::new(), because_of: None });
+        // An own fault weighs more than one inherited from another plugin.
+        cause.because_of = None;
+        cause.diagnostics.push(error);
+    }
+
+    /// Descendants and required dependants go too.
+    pub(super) fn spread(&mut self, tree: &SourceTree) {
+        // Parents and dependencies come first in the tree, so one pass reaches everything.
+        for plugin in tree.plugins.iter().filter(|p| p.enabled && !p.owner.is_root()) {
+            if self.has(&plugin.owner) {
+                continue;
+            }
+            let above = plugin.owner.parent().filter(|up| self.has(up));
+            let needed = plugin.manifest.depends.iter().filter(|d| !d.optional).map(|d| d.plugin.clone());
+            if let Some(origin) = above.or_else(|| needed.into_iter().find(|d| self.has(d))) {
+                let message = format!("`{}` is left out with `{origin}`, which it is part of or needs", plugin.owner);
+                let d = Diagnostic::error("plugin::dependency-missing", message)
+                    .owner(&plugin.owner)
+                    .help(format!("repair `{origin}`"));
+                let cause = Cause { diagnostics: vec![d], because_of: Some(origin) };
+                self.plugins.insert(plugin.owner.clone(), cause);
+            }
+        }
+    }
+
+    /// The list that `status` and the next candidate see.
+    pub(super) fn failed(&self, digest: impl Fn(&OwnerPath) -> String) -> Vec<FailedPlugin> {
+        let mut out: Vec<FailedPlugin> = self
+            .plugins
+            .iter()
+            .map(|(owner, cause)| FailedPlugin {
+                owner: owner.clone(),
+                causes: cause.diagnostics.clone(),
+                digest: digest(owner),
+                because_of: cause.because_of.clone(),
+                items: Vec::new(),
+            })
+            .collect();
+        if !self.root_items.is_empty() {
+            let root = OwnerPath::root();
+            out.push(FailedPlugin {
+                digest: digest(&root),
+                owner: root,
+                causes: self.root_causes.clone(),
+                because_of: None,
+                items: self.root_items.iter().cloned().collect(),
+            });
+        }
+        out.sort_by(|a, b| a.owner.cmp(&b.owner));
+        out
+    }
+}
