@@ -4,75 +4,75 @@ use std::sync::Arc;
 
 /// How many may be loaded at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caps {
+pub(super) struct Caps {
     /// Tools.
-    pub tools: usize,
+    pub(super) tools: usize,
     /// Skills; those that are always in the prompt do not count.
-    pub skills: usize,
+    pub(super) skills: usize,
 }
 
 /// A tool a group can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub(super) struct Member {
     /// Qualified name.
-    pub name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// Schema hash in this generation.
-    pub schema_hash: Arc<str>,
+    pub(super) schema_hash: Arc<str>,
 }
 
 /// A skill as it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillKey {
+pub(super) struct SkillKey {
     /// Qualified name.
-    pub name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// Hash of its text.
-    pub hash: Arc<str>,
+    pub(super) hash: Arc<str>,
     /// Every tool of the group, also those the loading person is not admitted to: a shared session keeps
     /// what another member's load of the same skill brought.
-    pub holds: Vec<Arc<str>>,
+    pub(super) holds: Vec<Arc<str>>,
 }
 
 /// One loaded tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadedTool {
+pub(super) struct LoadedTool {
     /// Qualified name.
-    pub name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// Schema hash when it was loaded.
-    pub schema_hash: Arc<str>,
+    pub(super) schema_hash: Arc<str>,
     /// Session counter of the latest use.
-    pub stamp: u64,
+    pub(super) stamp: u64,
     /// Loaded by name; otherwise a skill holds it.
-    pub direct: bool,
+    pub(super) direct: bool,
     /// Step of this turn that loaded it, 0 = before.
     step: u32,
 }
 
 impl LoadedTool {
     /// An entry out of a snapshot.
-    pub fn restored(name: Arc<str>, schema_hash: Arc<str>, stamp: u64, direct: bool) -> Self {
+    pub(super) fn restored(name: Arc<str>, schema_hash: Arc<str>, stamp: u64, direct: bool) -> Self {
         Self { name, schema_hash, stamp, direct, step: 0 }
     }
 }
 
 /// One loaded skill with the tools it can hold, in its own order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadedSkill {
+pub(super) struct LoadedSkill {
     /// Qualified name.
-    pub name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// Hash of its text when it was loaded.
-    pub hash: Arc<str>,
+    pub(super) hash: Arc<str>,
     /// Session counter of the latest load.
-    pub stamp: u64,
+    pub(super) stamp: u64,
     /// Tools of the group.
-    pub members: Vec<Arc<str>>,
+    pub(super) members: Vec<Arc<str>>,
     /// In every prompt, so the skill limit does not count it.
-    pub always: bool,
+    pub(super) always: bool,
     step: u32,
 }
 
 impl LoadedSkill {
     /// A skill and when it was loaded or last used.
-    pub fn new(key: SkillKey, stamp: u64, always: bool, step: u32) -> Self {
+    pub(super) fn new(key: SkillKey, stamp: u64, always: bool, step: u32) -> Self {
         let SkillKey { name, hash, holds } = key;
         Self { name, hash, stamp, members: holds, always, step }
     }
@@ -80,21 +80,16 @@ impl LoadedSkill {
 
 /// What left, and why the model is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Evicted {
+pub(super) struct Evicted {
     /// Qualified tool names.
-    pub tools: Vec<Arc<str>>,
+    pub(super) tools: Vec<Arc<str>>,
     /// Qualified skill names.
-    pub skills: Vec<Arc<str>>,
+    pub(super) skills: Vec<Arc<str>>,
 }
 
 impl Evicted {
-    /// Whether nothing left.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.skills.is_empty()
-    }
-
     /// Adds what another step of the same call evicted.
-    pub fn absorb(&mut self, other: Evicted) {
+    pub(super) fn absorb(&mut self, other: Evicted) {
         self.tools.extend(other.tools);
         self.skills.extend(other.skills);
     }
@@ -109,7 +104,7 @@ enum Unit {
 
 /// The set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoadedSet {
+pub(super) struct LoadedSet {
     tools: Vec<LoadedTool>,
     skills: Vec<LoadedSkill>,
     counter: u64,
@@ -117,7 +112,7 @@ pub struct LoadedSet {
 
 impl LoadedSet {
     /// Rebuilt from a snapshot's entries, in their load order.
-    pub fn restored(tools: Vec<LoadedTool>, skills: Vec<LoadedSkill>, counter: u64) -> Self {
+    pub(super) fn restored(tools: Vec<LoadedTool>, skills: Vec<LoadedSkill>, counter: u64) -> Self {
         let newest = tools.iter().map(|t| t.stamp).chain(skills.iter().map(|s| s.stamp)).max().unwrap_or(0);
         let mut set = Self { tools, skills, counter: counter.max(newest) };
         set.drop_unheld();
@@ -125,32 +120,32 @@ impl LoadedSet {
     }
 
     /// Loaded tools in load order.
-    pub fn tools(&self) -> &[LoadedTool] {
+    pub(super) fn tools(&self) -> &[LoadedTool] {
         &self.tools
     }
 
     /// Loaded skills in load order.
-    pub fn skills(&self) -> &[LoadedSkill] {
+    pub(super) fn skills(&self) -> &[LoadedSkill] {
         &self.skills
     }
 
     /// The session counter.
-    pub fn counter(&self) -> u64 {
+    pub(super) fn counter(&self) -> u64 {
         self.counter
     }
 
     /// Whether a tool is loaded.
-    pub fn has_tool(&self, name: &str) -> bool {
+    pub(super) fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|t| &*t.name == name)
     }
 
     /// Whether a skill is loaded.
-    pub fn has_skill(&self, name: &str) -> bool {
+    pub(super) fn has_skill(&self, name: &str) -> bool {
         self.skills.iter().any(|s| &*s.name == name)
     }
 
     /// How many tools the cap still has room for.
-    pub fn room(&self, caps: Caps) -> usize {
+    pub(super) fn room(&self, caps: Caps) -> usize {
         caps.tools.saturating_sub(self.tools.len())
     }
 
@@ -160,7 +155,7 @@ impl LoadedSet {
     }
 
     /// A use of a loaded tool; nothing for any other.
-    pub fn touch(&mut self, name: &str) {
+    pub(super) fn touch(&mut self, name: &str) {
         if self.has_tool(name) {
             let stamp = self.next_stamp();
             for t in self.tools.iter_mut().filter(|t| &*t.name == name) {
@@ -170,7 +165,7 @@ impl LoadedSet {
     }
 
     /// Loads one tool by name; a loaded one is only refreshed.
-    pub fn load_tool(&mut self, tool: Member, step: u32, caps: Caps) -> Evicted {
+    pub(super) fn load_tool(&mut self, tool: Member, step: u32, caps: Caps) -> Evicted {
         if self.has_tool(&tool.name) {
             self.touch(&tool.name);
             return Evicted::default();
@@ -182,7 +177,7 @@ impl LoadedSet {
     }
 
     /// Loads a skill and, up to the cap, its tools in its own order.
-    pub fn load_skill(&mut self, skill: SkillKey, members: &[Member], step: u32, caps: Caps) -> Evicted {
+    pub(super) fn load_skill(&mut self, skill: SkillKey, members: &[Member], step: u32, caps: Caps) -> Evicted {
         let stamp = self.next_stamp();
         match self.skills.iter_mut().find(|s| s.name == skill.name) {
             Some(known) => known.stamp = stamp,
@@ -197,7 +192,7 @@ impl LoadedSet {
 
     /// Loads a skill that is always in the prompt, with as many of its tools as there is room for. Nobody
     /// asked for it in this turn, so nothing may leave for it.
-    pub fn admit_always(&mut self, skill: SkillKey, members: &[Member], caps: Caps) {
+    pub(super) fn admit_always(&mut self, skill: SkillKey, members: &[Member], caps: Caps) {
         let stamp = match self.skills.iter_mut().find(|s| s.name == skill.name) {
             Some(known) => {
                 known.always = true;

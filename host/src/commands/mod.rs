@@ -1,2 +1,13 @@
-//! Room 24, `commands`: built-in chat commands, read-only views.
+//! Room 24, `commands`: read-only views of a generation, as JSON for programs and as text for chats.
 //! Must not own state. Next room: `ingress`.
+
+mod list;
+mod texts;
+mod view;
+mod why;
+
+pub use list::{LIST_KINDS, list};
+pub use texts::{help, reloaded, skills, start, status_text, tools};
+pub use view::{NameFault, View, plugin_json};
+pub use why::{explain, why};
+

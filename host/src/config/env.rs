@@ -57,6 +57,7 @@ impl Env {
 }
 
 /// Whether the user asked for output without colours (`NO_COLOR`, set and not empty).
+#[expect(clippy::disallowed_methods, reason = "this room is where the environment is read")]
 pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
 }

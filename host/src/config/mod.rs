@@ -19,7 +19,9 @@ mod texts;
 pub use bot::*;
 pub use class::{Change, Class, changes};
 pub use env::{Env, no_color};
-pub use load::{ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, config_digest, load_bot};
+pub use load::{
+    ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, config_digest, load_bot, take_types,
+};
 pub use nearest::{nearest, nearest_help, quoted};
 pub use redact::{REDACTED, Redactor};
 pub use schema::{schema_kinds, schema_of};

@@ -28,7 +28,7 @@ pub(super) fn estimate_step(request: &ModelRequest, output: &str) -> Usage {
     Usage { input, output: estimate_tokens(output), estimated: true, ..Usage::default() }
 }
 
-fn message_tokens(message: &ModelMessage) -> u64 {
+pub fn message_tokens(message: &ModelMessage) -> u64 {
     match message {
         ModelMessage::User { text } => estimate_tokens(text),
         ModelMessage::Assistant { text, calls } => {

@@ -7,7 +7,7 @@ mod openai;
 mod port;
 mod wire_schema;
 
-pub use estimate::estimate_tokens;
+pub use estimate::{estimate_tokens, message_tokens};
 pub use health::ModelState;
 pub use openai::OpenAi;
 pub use port::*;

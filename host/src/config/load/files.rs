@@ -13,16 +13,15 @@ pub(super) const MAX_BOT: u64 = 1024 * 1024;
 const MAX_SECRET: u64 = 64 * 1024;
 
 /// Reads a text file; every fault is a finding about `name`.
-pub(super) fn read(name: &str, path: &Path, max: u64) -> Result<String, Diagnostic> {
-    let bytes = bytes(path, max)
-        .map_err(|(code, message, _)| Diagnostic::error(code, format!("{name} {message}")).file(name))?;
-    decode(name, &bytes.0, max)
+pub(super) fn read(name: &str, path: &Path, max: u64) -> Result<String, Box<Diagnostic>> {
+    let (bytes, _) = bytes(path, max).map_err(|(code, message, _)| refused(name, code, message))?;
+    decode(name, &bytes, max)
 }
 
 /// UTF-8 with one leading BOM dropped, LF line ends, no NUL.
-pub(super) fn decode(name: &str, bytes: &[u8], max: u64) -> Result<String, Diagnostic> {
+pub(super) fn decode(name: &str, bytes: &[u8], max: u64) -> Result<String, Box<Diagnostic>> {
     if bytes.len() as u64 > max {
-        return Err(too_big(name, max));
+        return Err(refused(name, "layout::too-big", format!("is longer than {} KiB", max / 1024)));
     }
     let encoding = match bytes {
         [0xFF, 0xFE, ..] => Some("UTF-16 (little endian)"),
@@ -30,21 +29,20 @@ pub(super) fn decode(name: &str, bytes: &[u8], max: u64) -> Result<String, Diagn
         _ => None,
     };
     if let Some(encoding) = encoding {
-        return Err(Diagnostic::error("text::encoding", format!("{name} is {encoding}, not UTF-8")).file(name));
+        return Err(refused(name, "text::encoding", format!("is {encoding}, not UTF-8")));
     }
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        let message = format!("{name} is not UTF-8: invalid byte at offset {}", e.valid_up_to());
-        Diagnostic::error("text::encoding", message).file(name)
+        refused(name, "text::encoding", format!("is not UTF-8: invalid byte at offset {}", e.valid_up_to()))
     })?;
     if let Some(at) = text.find('\0') {
-        return Err(Diagnostic::error("text::nul", format!("{name} has a NUL byte at offset {at}")).file(name));
+        return Err(refused(name, "text::nul", format!("has a NUL byte at offset {at}")));
     }
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-fn too_big(name: &str, max: u64) -> Diagnostic {
-    Diagnostic::error("layout::too-big", format!("{name} is longer than {} KiB", max / 1024)).file(name)
+fn refused(name: &str, code: &str, message: impl std::fmt::Display) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(code, format!("{name} {message}")).file(name))
 }
 
 type Unread = (&'static str, String, std::io::ErrorKind);
@@ -101,6 +99,6 @@ pub(super) fn with_dotenv(bot_dir: &Path, env: &Env) -> (Env, Vec<Diagnostic>) {
             });
             (env, findings.collect())
         }
-        Err(finding) => (env.clone(), vec![finding]),
+        Err(finding) => (env.clone(), vec![*finding]),
     }
 }

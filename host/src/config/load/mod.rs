@@ -6,9 +6,11 @@ mod digest;
 mod files;
 mod policy;
 mod resolve;
+mod typed;
 
 pub use checks::{ASSEMBLED_TOOLS, BUILTIN_KEYS};
 pub use policy::PolicyConfig;
+pub use typed::take_types;
 
 use super::doc::Doc;
 use super::shape::{self, Fault};
@@ -85,7 +87,7 @@ pub fn load_bot(input: LoadInput<'_>) -> LoadedBot {
         Some(text) => files::decode(BOT_FILE, text.as_bytes(), files::MAX_BOT),
         None => files::read(BOT_FILE, &input.bot_dir.join(BOT_FILE), files::MAX_BOT),
     };
-    let doc = match text.map_err(|d| vec![d]).and_then(|t| Doc::parse_toml("bot", BOT_FILE, &t)) {
+    let doc = match text.map_err(|d| vec![*d]).and_then(|t| Doc::parse_toml("bot", BOT_FILE, &t)) {
         Ok(doc) => Arc::new(doc),
         Err(faults) => return LoadedBot::refused(faults, input.env),
     };

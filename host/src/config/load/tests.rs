@@ -311,6 +311,25 @@ fn digest_is_of_values() {
     assert_eq!(digest(a), digest(b));
 }
 
+#[test]
+fn plugin_values_take_the_type_of_their_schema() {
+    let loaded = load(
+        "[plugins.config.x]\nport = \"${PORT}\"\nname = \"${PORT}\"\nplain = \"9\"\n[plugins.config.x.deep]\non = \"${NO:-true}\"\n",
+    );
+    let mut given = loaded.config.unwrap().plugins.config["x"].clone();
+    let doc = loaded.doc.unwrap();
+    let (_, written) = doc.find("/plugins/config/x").unwrap();
+    let schema = serde_json::json!({"properties": {
+        "port": {"type": "integer"}, "name": {"type": "string"}, "plain": {"type": "integer"},
+        "deep": {"properties": {"on": {"type": "boolean"}}},
+    }});
+    take_types(&mut given, written, &schema);
+    assert_eq!(
+        serde_json::Value::Object(given),
+        serde_json::json!({"port": 9, "name": "9", "plain": "9", "deep": {"on": true}})
+    );
+}
+
 proptest::proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {

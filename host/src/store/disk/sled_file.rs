@@ -9,12 +9,16 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Says that a store was once complete here.
 const MARK: &str = "complete";
 /// sled's unit of its file; each begins with a header that has its own checksum.
 const SEGMENT: u64 = 512 * 1024;
 const SEGMENT_HEADER: usize = 20;
+/// How often, and how far apart, sled's lock is tried.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Clone)]
 pub(super) struct Opened {
@@ -74,13 +78,8 @@ pub(super) fn open_sled(settings: &Settings) -> Result<Opened, StoreError> {
         .path(&dir)
         .cache_capacity(settings.cache_mb.saturating_mul(1 << 20))
         .flush_every_ms(Some(settings.flush_every_ms.max(10)));
-    // A damaged file makes sled panic in places; that is one more way to say "cannot be read".
-    let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| config.open()))
-        .map_err(|payload| StoreError::Corrupt(crate::task::panic_text(payload.as_ref())))?;
-    let db = opened.map_err(|e| match e {
-        sled::Error::Io(e) if e.to_string().contains("could not acquire lock") => {
-            StoreError::Locked { path: settings.data_dir.clone(), pid: None }
-        }
+    let db = open_when_free(&config).map_err(|e| match e {
+        sled::Error::Io(e) if is_lock_held(&e) => StoreError::Locked { path: settings.data_dir.clone(), pid: None },
         sled::Error::Io(e) if e.kind() == io::ErrorKind::StorageFull => {
             StoreError::DiskFull { free: (settings.free)().unwrap_or(0) }
         }
@@ -88,4 +87,31 @@ pub(super) fn open_sled(settings: &Settings) -> Result<Opened, StoreError> {
     })?;
     let file = Arc::new(File::open(dir.join("db"))?);
     Ok(Opened { db, file })
+}
+
+/// Another host is kept out by the data folder's lock before it comes here. What still holds sled's own lock is
+/// a thread of its pool that has not let go of the last database, or a child process between fork and exec: both
+/// are a matter of milliseconds.
+fn open_when_free(config: &sled::Config) -> Result<sled::Db, sled::Error> {
+    let mut left = LOCK_TRIES;
+    loop {
+        // A damaged file makes sled panic in places; that is one more way to say "cannot be read".
+        let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| config.open()));
+        match opened {
+            Ok(Err(sled::Error::Io(e))) if is_lock_held(&e) && left > 0 => {
+                left -= 1;
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Ok(opened) => return opened,
+            Err(payload) => {
+                let text = crate::task::panic_text(payload.as_ref());
+                return Err(sled::Error::ReportableBug(text));
+            }
+        }
+    }
+}
+
+/// sled gives this fault no kind of its own.
+fn is_lock_held(e: &io::Error) -> bool {
+    e.to_string().contains("could not acquire lock")
 }

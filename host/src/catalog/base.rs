@@ -1,0 +1,160 @@
+//! Who is in the base of a turn: admitted and listed, or private to a skill that is loaded; and why not.
+
+use super::controller::Controller;
+use super::loaded::LoadedSet;
+use super::refusal::Refused;
+use super::sent;
+use crate::config::{BotConfig, DEFAULT_ALWAYS_LOADED, DeferredForm};
+use crate::index::{Skill, Tool, ToolId};
+use crate::loader::Placement;
+use std::collections::{BTreeMap, HashSet};
+
+impl Controller {
+    /// Always-loaded ones as configured, then those that are always loaded by their own word or by
+    /// `tools.allow`, by qualified name.
+    pub(super) fn fixed_tools(&self, bot: &BotConfig) -> Vec<ToolId> {
+        let defaults: Vec<String> = DEFAULT_ALWAYS_LOADED.iter().map(|n| n.to_string()).collect();
+        let names = bot.agent.deferred_tools.always_loaded_tools.as_ref().unwrap_or(&defaults);
+        let mut out: Vec<ToolId> = Vec::new();
+        for name in names {
+            let tool = self.always_named(name);
+            if let Some(t) = tool.filter(|t| self.listed(t) && !out.contains(&t.id)) {
+                out.push(t.id);
+            }
+        }
+        let allowed: HashSet<&str> = bot.tools.allow.iter().flatten().map(String::as_str).collect();
+        let mut pinned: Vec<&Tool> = self
+            .indexes
+            .tools
+            .tools()
+            .iter()
+            .filter(|t| t.always || allowed.contains(&*t.qualified))
+            .filter(|t| self.listed(t) && !out.contains(&t.id))
+            .collect();
+        pinned.sort_by(|a, b| a.qualified.cmp(&b.qualified));
+        out.extend(pinned.iter().map(|t| t.id));
+        out
+    }
+
+    /// `discover` and `tool_search` both mean the search tool of the form.
+    fn always_named(&self, name: &str) -> Option<&Tool> {
+        let name = match (name, self.form) {
+            ("discover" | "tool_search", DeferredForm::Discover) => "discover",
+            ("discover" | "tool_search", DeferredForm::ToolSearch) => "tool_search",
+            ("load_tool", DeferredForm::ToolSearch) => return None,
+            (other, _) => other,
+        };
+        self.indexes.tools.get(name)
+    }
+
+    pub(super) fn deferred_chars_below(&self, limit: usize) -> bool {
+        if limit == 0 {
+            return false;
+        }
+        let deferred = self.indexes.tools.tools().iter().filter(|t| self.listed(t) && !self.fixed.contains(&t.id));
+        let total: usize = deferred.map(|t| crate::index::canonical_json(&t.input.visible).chars().count()).sum();
+        total < limit
+    }
+
+    /// Positions of the admitted skills whose text is in every prompt.
+    pub fn always_skills(&self) -> Vec<usize> {
+        let all = self.indexes.skills.iter().enumerate();
+        all.filter(|(i, s)| s.source.always && self.skill_visible(*i)).map(|(i, _)| i).collect()
+    }
+
+    /// Admitted, not hidden, and public: what the person finds without any skill.
+    pub(super) fn listed(&self, tool: &Tool) -> bool {
+        self.reachable(tool) && tool.from.placement == Placement::Plugin
+    }
+
+    fn reachable(&self, tool: &Tool) -> bool {
+        let asks = tool.is_builtin() && &*tool.local == "ask_user";
+        self.admitted.tool(tool.id) && !tool.def().options.hidden && (self.can_ask || !asks)
+    }
+
+    /// The base of section 4: listed ones, and private ones whose skill is loaded.
+    pub(super) fn in_base(&self, set: &LoadedSet, tool: &Tool) -> bool {
+        self.reachable(tool)
+            && match &tool.from.placement {
+                Placement::Plugin => true,
+                Placement::Skill(name) => self.unlocked(set, tool, name),
+                Placement::Agent(_) | Placement::AgentSkill(..) => false,
+            }
+    }
+
+    fn unlocked(&self, set: &LoadedSet, tool: &Tool, skill: &str) -> bool {
+        let qualified = tool.owner().qualify(skill);
+        let of_it = |(i, s): (usize, &Skill)| {
+            s.qualified == qualified && self.skill_visible(i) && (s.source.always || set.has_skill(&qualified))
+        };
+        self.indexes.skills.iter().enumerate().any(of_it)
+    }
+
+    /// Whether the person may see a skill: admitted and of no agent.
+    pub(super) fn skill_visible(&self, position: usize) -> bool {
+        let public = self.indexes.skills.get(position).is_some_and(|s| s.source.placement == Placement::Plugin);
+        public && self.admitted.skill(position)
+    }
+
+    /// Whether it is sent in every step anyway.
+    pub(super) fn is_fixed(&self, id: ToolId) -> bool {
+        self.fixed.contains(&id)
+    }
+
+    /// Whether a tool is in the model's hands without loading it.
+    pub(super) fn is_sent_anyway(&self, tool: &Tool) -> bool {
+        self.is_fixed(tool.id) || (self.send_all && self.listed(tool))
+    }
+
+    /// Why a known tool is outside the base, if it is.
+    pub(super) fn refusal_of(&self, set: &LoadedSet, tool: &Tool) -> Option<Refused> {
+        let name = tool.qualified.clone();
+        if tool.def().options.hidden {
+            return Some(Refused::NotListed(name));
+        }
+        if !self.reachable(tool) {
+            return Some(Refused::NotAdmitted(name));
+        }
+        if self.in_base(set, tool) {
+            return None;
+        }
+        Some(match &tool.from.placement {
+            Placement::Skill(skill) => {
+                let help = format!("it belongs to a skill: call load_skill with name {}", tool.owner().qualify(skill));
+                Refused::NotLoaded(name, help)
+            }
+            _ => Refused::NotListed(name),
+        })
+    }
+
+    pub(super) fn how_to_load(&self, tool: &Tool) -> String {
+        match self.form {
+            DeferredForm::Discover => format!("call load_tool with name {}, then it in the next step", tool.qualified),
+            DeferredForm::ToolSearch => "find it with tool_search, then call it in the next step".to_string(),
+        }
+    }
+
+    /// A name the index does not have: gone when the conversation knew it, else unknown.
+    pub(super) fn unknown(&self, set: &LoadedSet, name: &str) -> Refused {
+        if self.mentioned.contains(name) {
+            return Refused::Gone(name.to_string());
+        }
+        Refused::Unknown { name: name.to_string(), nearest: self.nearest(set, name, 3) }
+    }
+
+    /// How many public tools each owner offers beyond those sent in every step, whether loaded or not, so
+    /// that loading changes no prompt.
+    pub fn deferred_by_owner(&self) -> Vec<(String, usize)> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for t in self.indexes.tools.tools().iter().filter(|t| self.listed(t) && !self.is_sent_anyway(t)) {
+            *counts.entry(t.owner().to_string()).or_default() += 1;
+        }
+        counts.into_iter().collect()
+    }
+
+    /// Whether a meta tool is in this turn's list.
+    pub fn offers(&self, local: &str) -> bool {
+        let tool = self.indexes.tools.get(local);
+        tool.is_some_and(|t| sent::is_meta(t) && self.listed(t))
+    }
+}

@@ -1,0 +1,192 @@
+//! `discover`: one ranking over tools and skills; it loads nothing.
+
+use super::controller::Controller;
+use super::loaded::LoadedSet;
+use super::sent;
+use crate::index::{ItemId, ItemKind, Tool};
+use plugin_sdk::{ToolError, ToolResult};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Longest description of a hit.
+pub(super) const DESCRIPTION_MAX: usize = 240;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiscoverKind {
+    /// Tools.
+    Tool,
+    /// Skills.
+    Skill,
+    /// Agents.
+    Agent,
+    /// Everything.
+    #[default]
+    All,
+}
+
+/// Input of `discover`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiscoverQuery {
+    /// Words; empty lists by name.
+    pub query: String,
+    /// Kind.
+    pub kind: DiscoverKind,
+    /// Only this server's tools.
+    pub mcp_server: Option<String>,
+    /// Most items; `None` = the configured number.
+    pub limit: Option<usize>,
+}
+
+struct Hit {
+    kind: &'static str,
+    name: Arc<str>,
+    description: String,
+    group: Value,
+    loaded: bool,
+}
+
+impl Controller {
+    /// Items the person could load, best first, and how many more there are.
+    pub fn discover(&self, query: &DiscoverQuery) -> Result<ToolResult, ToolError> {
+        if let Some(server) = &query.mcp_server {
+            let message = format!("there is no server {server}; known servers: none");
+            return Err(ToolError::new("NOT_FOUND", message).detail("servers", Vec::<String>::new()));
+        }
+        let words = query.query.trim();
+        let set = &self.lock().set;
+        let hits = if words.is_empty() { self.by_name(set, query.kind) } else { self.ranked(set, words, query.kind) };
+        let limit = query.limit.unwrap_or(self.top_k).clamp(1, 20);
+        let omitted = hits.len().saturating_sub(limit);
+        let hits: Vec<Hit> = hits.into_iter().take(limit).collect();
+        Ok(ToolResult::text(text_of(&hits, omitted, words)).with_data(json!({
+            "items": hits.iter().map(shown).collect::<Vec<_>>(),
+            "omitted": omitted,
+        })))
+    }
+
+    /// Skills first, each kind by qualified name.
+    fn by_name(&self, set: &LoadedSet, kind: DiscoverKind) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        if matches!(kind, DiscoverKind::Skill | DiscoverKind::All) {
+            let positions = (0..self.indexes.skills.len()).filter(|i| self.skill_visible(*i));
+            let mut skills: Vec<Hit> = positions.filter_map(|i| self.skill_hit(set, i)).collect();
+            skills.sort_by(|a, b| a.name.cmp(&b.name));
+            hits.append(&mut skills);
+        }
+        if matches!(kind, DiscoverKind::Tool | DiscoverKind::All) {
+            let tools = self.indexes.tools.tools().iter();
+            let mut tools: Vec<Hit> = tools.filter(|t| self.findable(set, t)).map(|t| self.tool_hit(set, t)).collect();
+            tools.sort_by(|a, b| a.name.cmp(&b.name));
+            hits.append(&mut tools);
+        }
+        hits
+    }
+
+    fn ranked(&self, set: &LoadedSet, words: &str, kind: DiscoverKind) -> Vec<Hit> {
+        let wanted = |id: ItemId| match self.item(id) {
+            Some(Item::Tool(tool)) => {
+                matches!(kind, DiscoverKind::Tool | DiscoverKind::All) && self.findable(set, tool)
+            }
+            Some(Item::Skill(position)) => {
+                matches!(kind, DiscoverKind::Skill | DiscoverKind::All) && self.skill_visible(position)
+            }
+            None => false,
+        };
+        let found = self.indexes.tools.ranking().search(words, wanted, usize::MAX);
+        found
+            .into_iter()
+            .filter_map(|(id, _)| match self.item(id)? {
+                Item::Tool(tool) => Some(self.tool_hit(set, tool)),
+                Item::Skill(position) => self.skill_hit(set, position),
+            })
+            .collect()
+    }
+
+    pub(super) fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        let ranked = self.indexes.tools.ranking().item(id)?;
+        match ranked.kind {
+            ItemKind::Tool => self.indexes.tools.get(&ranked.qualified).map(Item::Tool),
+            ItemKind::Skill => {
+                let same = |s: &crate::index::Skill| s.qualified == ranked.qualified;
+                self.indexes.skills.iter().position(same).map(Item::Skill)
+            }
+            ItemKind::Agent => None,
+        }
+    }
+
+    /// In the base. The model's own ways to find and load are not findings.
+    pub(super) fn findable(&self, set: &LoadedSet, tool: &Tool) -> bool {
+        self.in_base(set, tool) && !(sent::is_meta(tool) && self.is_fixed(tool.id))
+    }
+
+    fn tool_hit(&self, set: &LoadedSet, tool: &Tool) -> Hit {
+        Hit {
+            kind: "tool",
+            name: tool.qualified.clone(),
+            description: short(&tool.def().description, DESCRIPTION_MAX),
+            group: json!(tool.def().options.group),
+            loaded: self.is_sent_anyway(tool) || set.has_tool(&tool.qualified),
+        }
+    }
+
+    fn skill_hit(&self, set: &LoadedSet, position: usize) -> Option<Hit> {
+        let skill = self.indexes.skills.get(position)?;
+        Some(Hit {
+            kind: "skill",
+            name: skill.qualified.as_str().into(),
+            description: short(&skill.source.description, DESCRIPTION_MAX),
+            group: Value::Null,
+            loaded: skill.source.always || set.has_skill(&skill.qualified),
+        })
+    }
+
+    /// The nearest names in the base, for a refusal.
+    pub(super) fn nearest(&self, set: &LoadedSet, name: &str, n: usize) -> Vec<String> {
+        self.indexes.tools.nearest_where(name, n, |t| self.findable(set, t))
+    }
+}
+
+/// What a ranked item is here.
+pub(super) enum Item<'a> {
+    Tool(&'a Tool),
+    /// Position in the index.
+    Skill(usize),
+}
+
+fn shown(hit: &Hit) -> Value {
+    json!({
+        "kind": hit.kind,
+        "name": &*hit.name,
+        "description": hit.description,
+        "group": hit.group,
+        "mcp_server": null,
+        "loaded": hit.loaded,
+    })
+}
+
+fn text_of(hits: &[Hit], omitted: usize, words: &str) -> String {
+    if hits.is_empty() {
+        return if words.is_empty() {
+            "Nothing is on offer here.".to_string()
+        } else {
+            format!("Nothing found for \"{words}\". Other words may find it; an empty query lists everything.")
+        };
+    }
+    let mut lines: Vec<String> = hits.iter().map(|h| format!("- [{}] {}: {}", h.kind, h.name, h.description)).collect();
+    if omitted > 0 {
+        lines.push(format!("and {omitted} more"));
+    }
+    lines.join("\n")
+}
+
+/// One line of at most `max` characters.
+pub(super) fn short(text: &str, max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= max {
+        return line;
+    }
+    let mut cut: String = line.chars().take(max.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}

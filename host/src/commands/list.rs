@@ -1,0 +1,121 @@
+//! `list`: the items of one kind in the contract's shape.
+
+use super::view::{View, state};
+use crate::admission::{Exposure, Facts, Guarded, can_access_tool};
+use crate::index::{CommandEntry, Section, Skill, Tool};
+use crate::loader::Placement;
+use serde_json::{Value, json};
+
+/// Kinds of `list`.
+pub const LIST_KINDS: [&str; 5] = ["tools", "skills", "sections", "commands", "plugins"];
+
+/// The body of `list KIND --json` beside the envelope; `subject` fills `admitted` and `reason`.
+pub fn list(view: &View<'_>, kind: &str, subject: Option<&Facts>, with_schema: bool) -> Value {
+    let items: Vec<Value> = match kind {
+        "skills" => view.indexes.skills.iter().map(|s| skill(view, s, subject)).collect(),
+        "sections" => view.indexes.sections.iter().map(section).collect(),
+        "commands" => view.indexes.commands.iter().map(|c| command(view, c)).collect(),
+        "plugins" => plugins(view),
+        _ => tools_by_name(view).into_iter().map(|t| tool(view, t, subject, with_schema)).collect(),
+    };
+    json!({"generation": view.generation, "kind": kind, "items": items})
+}
+
+fn tools_by_name<'a>(view: &'a View<'_>) -> Vec<&'a Tool> {
+    let mut tools: Vec<&Tool> = view.indexes.tools.tools().iter().collect();
+    tools.sort_by(|a, b| a.qualified.cmp(&b.qualified));
+    tools
+}
+
+fn verdict(view: &View<'_>, guarded: &Guarded<'_>, subject: Option<&Facts>) -> (Value, Value) {
+    match subject.map(|facts| can_access_tool(guarded, facts, view.policy)) {
+        None => (Value::Null, Value::Null),
+        Some(Ok(())) => (true.into(), Value::Null),
+        Some(Err(denial)) => (false.into(), denial.reason.into()),
+    }
+}
+
+/// Agent and skill of a placement.
+fn private_of(placement: &Placement) -> (Option<&str>, Option<&str>) {
+    match placement {
+        Placement::Plugin => (None, None),
+        Placement::Agent(a) => (Some(a), None),
+        Placement::Skill(s) => (None, Some(s)),
+        Placement::AgentSkill(a, s) => (Some(a), Some(s)),
+    }
+}
+
+fn tool(view: &View<'_>, tool: &Tool, subject: Option<&Facts>, with_schema: bool) -> Value {
+    let options = &tool.def().options;
+    let visibility = match tool.exposure() {
+        Exposure::ByName => "hidden",
+        _ if tool.always => "always",
+        _ => "deferred",
+    };
+    let (agent, skill) = private_of(&tool.from.placement);
+    let (admitted, reason) = verdict(view, &tool.guarded(), subject);
+    let mut out = json!({
+        "qualified": tool.qualified, "wire": tool.wire, "owner": tool.owner(), "local": tool.local,
+        "placement": tool.from.placement.as_str(), "source": tool.from.source.as_str(), "file": tool.file(),
+        "agent": agent, "skill": skill, "description": tool.description(), "visibility": visibility,
+        "capabilities": options.capabilities, "requires_approval": tool.declared.approval,
+        "platforms": tool.rules.platforms, "scopes": tool.rules.scopes, "permissions": tool.rules.permissions,
+        "runtime": tool.from.runtime, "group": options.group, "tags": options.tags,
+        "schema_sha256": tool.input.visible_sha256,
+    });
+    if let Value::Object(map) = &mut out {
+        if with_schema {
+            map.insert("input_schema".into(), (*tool.input.visible).clone());
+        }
+        map.insert("admitted".into(), admitted);
+        map.insert("reason".into(), reason);
+    }
+    out
+}
+
+fn skill(view: &View<'_>, skill: &Skill, subject: Option<&Facts>) -> Value {
+    let tools = skill.unlocks.iter().filter_map(|id| view.indexes.tools.by_id(*id)).map(|t| t.qualified.to_string());
+    let (admitted, reason) = verdict(view, &skill.guarded(), subject);
+    json!({
+        "qualified": skill.qualified, "owner": skill.owner, "source": "folder",
+        "file": skill.source.place.doc.file, "description": skill.source.description, "agent": skill.agent(),
+        "tools": tools.collect::<Vec<_>>(), "always": skill.source.always, "admitted": admitted, "reason": reason,
+    })
+}
+
+/// Everything but the text, which may hold internal policy.
+fn section(section: &Section) -> Value {
+    let s = &section.source;
+    json!({
+        "qualified": section.qualified, "owner": section.owner, "source": "folder", "file": s.place.doc.file,
+        "description": s.title, "title": s.title, "layer": s.layer.as_str(), "order": s.order,
+        "retention": s.retention.as_str(), "max_chars": s.max_chars, "profiles": s.profiles, "platforms": s.platforms,
+    })
+}
+
+fn command(view: &View<'_>, entry: &CommandEntry) -> Value {
+    let tool = view.indexes.tools.by_id(entry.tool);
+    json!({
+        "qualified": entry.word, "owner": entry.owner, "source": "folder", "file": tool.and_then(|t| t.file()),
+        "description": entry.description, "aliases": entry.aliases, "tool": entry.qualified,
+        "permissions": tool.map(|t| t.rules.permissions.clone()).unwrap_or_default(), "hidden": entry.hidden,
+    })
+}
+
+fn plugins(view: &View<'_>) -> Vec<Value> {
+    let mut list: Vec<_> = view.plugins.iter().collect();
+    list.sort_by(|a, b| a.owner.cmp(&b.owner));
+    list.into_iter()
+        .map(|p| {
+            let tools = view.indexes.tools.tools().iter().filter(|t| *t.owner() == p.owner && !t.is_builtin()).count();
+            let skills = view.indexes.skills.iter().filter(|s| s.owner == p.owner).count();
+            let sections = view.indexes.sections.iter().filter(|s| s.owner == p.owner).count();
+            let commands = view.indexes.commands.iter().filter(|c| c.owner == p.owner).count();
+            json!({
+                "qualified": p.owner, "owner": p.owner, "source": "folder", "file": p.file,
+                "description": p.description, "version": p.version, "runtime": "command", "state": state(p.state),
+                "counts": {"tools": tools, "skills": skills, "sections": sections, "commands": commands},
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,197 @@
+//! Which blocks a turn has. The texts come from the sealed generation alone, so that turns without a change
+//! of generation, person or platform share every byte.
+
+use super::budget::{Block, Prompt, PromptOverflow, fit};
+use super::texts;
+use crate::catalog::Controller;
+use crate::config::DeferredForm;
+use crate::index::{Indexes, Section, Skill};
+use crate::loader::{Layer, Placement, Retention};
+use plugin_sdk::OwnerPath;
+
+/// Longest description of a skill's line.
+const SKILL_LINE_MAX: usize = 120;
+/// The whole block of summaries.
+const SUMMARIES_MAX: usize = 4_000;
+
+/// What a prompt is made of.
+pub struct PromptInput<'a> {
+    /// The turn's generation.
+    pub indexes: &'a Indexes,
+    /// The turn's catalog.
+    pub catalog: &'a Controller,
+    /// The bot's name.
+    pub bot_name: &'a str,
+    /// Platform of the conversation.
+    pub platform: &'a str,
+    /// `interactive` or `schedule`.
+    pub profile: &'a str,
+    /// How tools are found.
+    pub form: DeferredForm,
+    /// `agent.system_prompt_max_chars`.
+    pub budget: usize,
+}
+
+/// The prompt of a turn, or the required blocks that do not fit.
+pub fn build(input: &PromptInput<'_>) -> Result<Prompt, PromptOverflow> {
+    let mut blocks = host_blocks(input);
+    blocks.extend(agents_md(input));
+    blocks.extend(always_skills(input));
+    blocks.extend(sections(input));
+    fit(blocks, input.budget)
+}
+
+fn host_block(id: &str, layer: Layer, order: i64, retention: Retention, title: &str, body: String) -> Block {
+    Block {
+        id: format!("host/{id}"),
+        owner: "host".into(),
+        layer,
+        order,
+        retention,
+        title: title.into(),
+        body,
+        max_chars: None,
+    }
+}
+
+fn host_blocks(input: &PromptInput<'_>) -> Vec<Block> {
+    let how = match input.form {
+        DeferredForm::Discover if input.catalog.offers("discover") => texts::DISCOVER,
+        DeferredForm::ToolSearch if input.catalog.offers("tool_search") => texts::TOOL_SEARCH,
+        _ => texts::PLAIN,
+    };
+    let required = Retention::Required;
+    vec![
+        host_block("identity", Layer::Role, 1000, required, "Identity", texts::identity(input.bot_name)),
+        host_block("rules", Layer::Safety, 1000, required, "Rules", texts::RULES.into()),
+        host_block("tools", Layer::Tools, 1000, required, "Tools", how.into()),
+        host_block("summaries", Layer::Tools, 900, Retention::Preferred, "What can be loaded", summaries(input)),
+    ]
+}
+
+/// Counts and one line per skill, never lists of tools.
+fn summaries(input: &PromptInput<'_>) -> String {
+    let mut lines = Vec::new();
+    let owners = input.catalog.deferred_by_owner();
+    if !owners.is_empty() {
+        lines.push(texts::SUMMARY_TOOLS.to_string());
+        lines.extend(owners.iter().map(|(owner, n)| format!("- {}: {n}", owner_name(owner))));
+    }
+    let skills: Vec<&Skill> = visible_skills(input).filter(|s| !s.source.always).collect();
+    if !skills.is_empty() {
+        lines.push(texts::SUMMARY_SKILLS.to_string());
+        lines.extend(skills.iter().map(|s| format!("- {}: {}", s.qualified, one_line(&s.source.description))));
+    }
+    bounded(&lines, input.form)
+}
+
+fn owner_name(owner: &str) -> &str {
+    if owner == "." { "this bot" } else { owner }
+}
+
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= SKILL_LINE_MAX {
+        return line;
+    }
+    let mut cut: String = line.chars().take(SKILL_LINE_MAX - 1).collect();
+    cut.push('…');
+    cut
+}
+
+/// As many lines as fit, the rest as a number.
+fn bounded(lines: &[String], form: DeferredForm) -> String {
+    let whole = lines.join("\n");
+    if whole.chars().count() <= SUMMARIES_MAX {
+        return whole;
+    }
+    let hint = if form == DeferredForm::Discover { "; use discover" } else { "" };
+    let reserve = format!("and {} more{hint}", lines.len()).chars().count() + 1;
+    let mut out = String::new();
+    let (mut used, mut shown) = (0, 0);
+    for line in lines {
+        let need = line.chars().count() + 1;
+        if used + need + reserve > SUMMARIES_MAX {
+            break;
+        }
+        out.push_str(line);
+        out.push('\n');
+        used += need;
+        shown += 1;
+    }
+    out.push_str(&format!("and {} more{hint}", lines.len() - shown));
+    out
+}
+
+fn visible_skills<'a>(input: &'a PromptInput<'_>) -> impl Iterator<Item = &'a Skill> {
+    let admitted = input.catalog.admitted();
+    let all = input.indexes.skills.iter().enumerate();
+    all.filter(move |(i, s)| admitted.skill(*i) && s.source.placement == Placement::Plugin).map(|(_, s)| s)
+}
+
+fn agents_md(input: &PromptInput<'_>) -> Vec<Block> {
+    let mut out = Vec::new();
+    for (owner, text) in &input.indexes.agents_md {
+        let root = owner.is_root();
+        if !root && !serves(input, owner) {
+            continue;
+        }
+        out.push(Block {
+            id: format!("{owner}/AGENTS.md"),
+            owner: owner.to_string(),
+            layer: if root { Layer::Role } else { Layer::Context },
+            order: if root { 900 } else { 500 },
+            retention: if root { Retention::Required } else { Retention::Preferred },
+            title: if root { "Instructions".into() } else { format!("About {owner}") },
+            body: text.clone(),
+            max_chars: None,
+        });
+    }
+    out
+}
+
+/// Whether this turn admits anything of the owner.
+fn serves(input: &PromptInput<'_>, owner: &OwnerPath) -> bool {
+    let admitted = input.catalog.admitted();
+    let tools = input.indexes.tools.tools().iter();
+    tools.into_iter().any(|t| t.owner() == owner && admitted.tool(t.id) && !t.def().options.hidden)
+        || visible_skills(input).any(|s| s.owner == *owner)
+}
+
+fn always_skills(input: &PromptInput<'_>) -> Vec<Block> {
+    let positions = input.catalog.always_skills();
+    let skills = positions.iter().filter_map(|i| input.indexes.skills.get(*i));
+    skills
+        .map(|s| Block {
+            id: s.qualified.to_string(),
+            owner: s.owner.to_string(),
+            layer: Layer::Context,
+            order: 450,
+            retention: Retention::Preferred,
+            title: format!("Skill {}", s.qualified),
+            body: s.source.body.clone(),
+            max_chars: None,
+        })
+        .collect()
+}
+
+fn sections(input: &PromptInput<'_>) -> Vec<Block> {
+    let fits = |s: &&Section| {
+        let from = &s.source;
+        from.profiles.iter().any(|p| p == input.profile)
+            && (from.platforms.is_empty() || from.platforms.iter().any(|p| p == input.platform))
+    };
+    let chosen = input.indexes.sections.iter().filter(fits);
+    chosen
+        .map(|s| Block {
+            id: s.qualified.to_string(),
+            owner: s.owner.to_string(),
+            layer: s.source.layer,
+            order: s.source.order,
+            retention: s.source.retention,
+            title: s.source.title.clone(),
+            body: s.source.body.clone(),
+            max_chars: s.source.max_chars,
+        })
+        .collect()
+}

@@ -1,0 +1,145 @@
+//! The port a turn's tools ask through, and the yes or no of an approval.
+
+use super::words::{fault_of, value_of};
+use super::{AskedIn, OpenQuestion, QuestionEnd, QuestionSink, Questions, Wanted};
+use async_trait::async_trait;
+use plugin_sdk::ToolError;
+use plugin_sdk::ports::{Answer, AnswerSource, Ask, Question, QuestionKind};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Characters of a question somebody else than the model asks.
+const EXTERNAL_CHARS: usize = 1000;
+/// Questions of one call of a plugin or server.
+const EXTERNAL_ASKS: usize = 3;
+/// A field that asks for one of these by name is declined when a plugin or server asks it.
+const SECRET_WORDS: [&str; 5] = ["password", "token", "secret", "key", "card"];
+
+/// Asks the person of one turn.
+pub struct QuestionPort {
+    questions: Questions,
+    asked_in: AskedIn,
+    sink: Arc<dyn QuestionSink>,
+    asker: Option<String>,
+    asked: AtomicUsize,
+}
+
+impl QuestionPort {
+    /// The port of a turn.
+    pub fn new(questions: Questions, asked_in: AskedIn, sink: Arc<dyn QuestionSink>) -> Self {
+        Self { questions, asked_in, sink, asker: None, asked: AtomicUsize::new(0) }
+    }
+
+    /// The port for one call of `owner`'s code: the question says who asks, and narrower bounds hold.
+    #[must_use]
+    pub fn external(&self, owner: &str) -> Self {
+        Self {
+            questions: self.questions.clone(),
+            asked_in: self.asked_in.clone(),
+            sink: self.sink.clone(),
+            asker: Some(owner.to_owned()),
+            asked: AtomicUsize::new(0),
+        }
+    }
+
+    /// Asks whether a call may run.
+    pub async fn approve(&self, text: String, timeout: Duration) -> QuestionEnd {
+        let question = self.open(Wanted::Approval, text, Vec::new());
+        self.questions.ask(&self.asked_in, &*self.sink, question, timeout).await
+    }
+
+    fn open(&self, wanted: Wanted, text: String, options: Vec<String>) -> OpenQuestion {
+        OpenQuestion {
+            id: fresh_id(),
+            session: self.asked_in.session.clone(),
+            turn_id: self.asked_in.turn_id.clone(),
+            principal: self.asked_in.principal.clone(),
+            wanted,
+            text,
+            options,
+            asker: self.asker.clone(),
+            asked_at: chrono::DateTime::UNIX_EPOCH,
+            expires_at: chrono::DateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn refuse_external(&self, question: &Question) -> Result<(), ToolError> {
+        if self.asker.is_none() {
+            return Ok(());
+        }
+        let refused = |why: &str| Err(ToolError::new("QUESTION_REFUSED", why));
+        if question.question.trim().chars().count() > EXTERNAL_CHARS {
+            return refused("a plugin's question may have 1000 characters");
+        }
+        let typed = matches!(question.kind, QuestionKind::Text | QuestionKind::Number);
+        if typed && words_of(&question.question).iter().any(|word| SECRET_WORDS.contains(&word.as_str())) {
+            return refused("a plugin may not ask a person for a secret");
+        }
+        if self.asked.fetch_add(1, Ordering::SeqCst) >= EXTERNAL_ASKS {
+            return refused("one call may ask 3 questions");
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Ask for QuestionPort {
+    async fn ask(&self, question: Question) -> Result<Answer, ToolError> {
+        if let Some(fault) = fault_of(&question) {
+            return Err(ToolError::new("VALIDATION_ERROR", fault).retryable());
+        }
+        self.refuse_external(&question)?;
+        let text = question.question.trim().to_owned();
+        let options = question.options.iter().map(|option| option.trim().to_owned()).collect();
+        let open = self.open(question.kind.into(), text, options);
+        let timeout = Duration::from_secs(question.timeout_seconds);
+        match self.questions.ask(&self.asked_in, &*self.sink, open, timeout).await {
+            QuestionEnd::Answered { answer, index, .. } => {
+                Ok(Answer { answer, option_index: index, source: AnswerSource::Person })
+            }
+            QuestionEnd::Expired => unanswered(&question),
+            QuestionEnd::Cancelled => Err(ToolError::new("QUESTION_CANCELLED", "the person ended the question")),
+            QuestionEnd::Withdrawn => Err(ToolError::new("QUESTION_CANCELLED", "the turn was stopped")),
+            QuestionEnd::Busy => Err(ToolError::new("QUESTION_BUSY", "too many questions are open already")),
+            QuestionEnd::Unavailable(why) => Err(ToolError::new("QUESTION_UNAVAILABLE", why)),
+        }
+    }
+}
+
+fn unanswered(question: &Question) -> Result<Answer, ToolError> {
+    if let Some((answer, option_index)) = question.default_value.as_ref().and_then(|d| value_of(question, d)) {
+        return Ok(Answer { answer, option_index, source: AnswerSource::Default });
+    }
+    if question.kind == QuestionKind::Confirm {
+        return Ok(Answer { answer: "no".into(), option_index: None, source: AnswerSource::Timeout });
+    }
+    Err(ToolError::new("QUESTION_TIMEOUT", "nobody answered in time"))
+}
+
+/// 128 bits nobody can guess, hex. A time-ordered id alone has fewer random bits, so two are mixed.
+fn fresh_id() -> String {
+    let mixed = Sha256::new().chain_update(Uuid::now_v7()).chain_update(Uuid::now_v7()).finalize();
+    mixed.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Lower-case words, also those inside `apiKey` and `api_key`.
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_lower = false;
+    for c in text.chars() {
+        let new = !c.is_alphanumeric() || (c.is_uppercase() && before_lower);
+        before_lower = c.is_lowercase();
+        if new {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}

@@ -1,0 +1,6 @@
+//! The catalog as the built-in tools show it, and the rules of a question.
+
+mod loading;
+mod question;
+mod search;
+mod snapshot;
