@@ -113,18 +113,16 @@ fn drop_old(
     references: &mut HashMap<Digest32, i64>,
 ) -> Result<(), sled::Error> {
     let Some(old) = db.get(full)? else { return Ok(()) };
-    match decode(&old) {
-        Ok(Some(head)) => match head.body {
-            Body::Whole(_) => {}
-            Body::Chunks { count, .. } => {
-                for n in keep_chunks..count {
-                    batch.remove(chunk_key(full, n));
-                }
+    // A record nobody can read has nothing that could be found and removed.
+    let Ok(Some(head)) = decode(&old) else { return Ok(()) };
+    match head.body {
+        Body::Whole(_) => {}
+        Body::Chunks { count, .. } => {
+            for n in keep_chunks..count {
+                batch.remove(chunk_key(full, n));
             }
-            Body::File { digest, .. } => *references.entry(digest).or_default() -= 1,
-        },
-        // A record nobody can read has nothing that could be found and removed.
-        Ok(None) | Err(_) => {}
+        }
+        Body::File { digest, .. } => *references.entry(digest).or_default() -= 1,
     }
     Ok(())
 }

@@ -477,6 +477,7 @@ fn keys_sort_by_number_and_decode() {
 
 /// The child of the test below: writes numbers and says which one is durable, until it is killed.
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "a variable of the test's own tells the child from a normal run")]
 async fn child_that_is_killed() {
     let Ok(dir) = std::env::var("STORE_CHILD_DIR") else { return };
     let store = durable(Path::new(&dir));

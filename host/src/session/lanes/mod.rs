@@ -2,6 +2,8 @@
 
 mod place;
 mod schedule;
+#[cfg(test)]
+pub(super) mod tests;
 
 pub use place::{PausedPlace, Place, Waiting};
 

@@ -80,7 +80,7 @@ impl Schedule {
         self.entered += 1;
         let at = (number, self.entered);
         if self.closing {
-            // Whoever waits has gone already; then so has the receiver, and nobody misses the word.
+            // Nothing begins any more; whoever asked and has gone already misses nothing.
             let _ = waiter.grant.send(Err(LaneError::Closing));
             return Ok(at);
         }

@@ -2,6 +2,8 @@
 
 mod open;
 mod port;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use open::{OpenQuestion, QuestionEnd, QuestionSink, Wanted};
