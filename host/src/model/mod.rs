@@ -3,13 +3,15 @@
 
 mod estimate;
 mod health;
-mod openai;
+mod models;
+pub mod offline;
+pub mod openai;
 mod port;
 mod wire_schema;
 
 pub use estimate::{estimate_tokens, message_tokens};
 pub use health::ModelState;
-pub use openai::OpenAi;
+pub use models::{Models, OFFLINE};
 pub use port::*;
 pub use wire_schema::{MAX_DESCRIPTION, cut_description, wire_schema};
 
