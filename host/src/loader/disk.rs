@@ -67,7 +67,7 @@ pub(super) fn kind_name(meta: &Metadata) -> &'static str {
 }
 
 /// The folders from which bytes may come: the bot folder and the search paths, links resolved.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Roots(pub(super) Vec<PathBuf>);
 
 impl Roots {

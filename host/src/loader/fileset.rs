@@ -8,7 +8,7 @@ use super::rules::Include;
 use super::source::FileEntry;
 use super::walk::{Entry, MAX_FILES, Node, Raw, Unstable, Walk, find};
 use plugin_sdk::Diagnostic;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const FOLDERS: [&str; 2] = ["lib", "tests"];
@@ -28,7 +28,7 @@ pub(super) fn is_mcp(name: &str) -> bool {
 }
 
 /// The top level of a plugin folder.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Top {
     /// What belongs to the plugin, walked to its leaves.
     pub(super) entries: Vec<Entry>,
@@ -66,10 +66,11 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
 }
 
 /// Files of the plugin by path, before they are hashed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Files {
     listed: BTreeMap<String, (PathBuf, Stat)>,
     odd: Vec<(String, &'static str)>,
+    removed: BTreeSet<String>,
 }
 
 impl Files {
@@ -103,10 +104,18 @@ impl Files {
     pub(super) fn remove(&mut self, rel: &str) {
         self.listed.remove(rel);
         self.odd.retain(|(r, _)| r != rel);
+        self.removed.insert(rel.to_string());
+    }
+
+    /// Leaves the same files out as another set.
+    pub(super) fn remove_as(&mut self, other: &Files) {
+        for rel in &other.removed {
+            self.remove(rel);
+        }
     }
 
     /// Hashes all; over a limit nothing is read.
-    pub(super) fn hash(self, walk: &mut Walk<'_>, reader: &mut Reader<'_>) -> Result<Vec<FileEntry>, Unstable> {
+    pub(super) fn hash(&self, walk: &mut Walk<'_>, reader: &mut Reader<'_>) -> Result<Vec<FileEntry>, Unstable> {
         for (rel, what) in &self.odd {
             walk.report(*not_a_file(what), rel);
         }
@@ -119,10 +128,10 @@ impl Files {
             return Ok(Vec::new());
         }
         let mut out = Vec::with_capacity(self.listed.len());
-        for (rel, (real, stat)) in self.listed {
-            let name = rel.rsplit('/').next().unwrap_or(&rel).to_string();
-            let entry = Entry { name, rel, real, node: Node::File(stat) };
-            match reader.content(&entry, &stat, false, u64::MAX)? {
+        for (rel, (real, stat)) in &self.listed {
+            let name = rel.rsplit('/').next().unwrap_or(rel).to_string();
+            let entry = Entry { name, rel: rel.clone(), real: real.clone(), node: Node::File(*stat) };
+            match reader.content(&entry, stat, false, u64::MAX)? {
                 Ok(content) => out.push(FileEntry {
                     path: entry.rel,
                     sha256: content.sha256.to_string(),
@@ -164,11 +173,12 @@ impl Extra<'_> {
             }
             let reached = self.include.has(&raw.name) || self.include.reaches_into(&raw.name);
             let before = files.listed.len();
-            if reached && let Some(mut entry) = walk.resolve(dir, "", raw)? {
-                if !self.apart.contains(&entry.real) {
-                    walk.fill(&mut entry, &|rel| self.include.reaches_into(rel))?;
-                    self.pick(&entry, files);
-                }
+            if reached
+                && let Some(mut entry) = walk.resolve(dir, "", raw)?
+                && !self.apart.contains(&entry.real)
+            {
+                walk.fill(&mut entry, &|rel| self.include.reaches_into(rel))?;
+                self.pick(&entry, files);
             }
             if files.listed.len() == before {
                 left.push(raw.name.clone());

@@ -1,14 +1,16 @@
 //! What the checks of one plugin's files share.
 
+use super::disk::Stat;
 use super::fileset::{self, Files};
 use super::places::Item;
+use super::plugin::note_folder;
 use super::reader::Reader;
 use super::source::Place;
-use super::walk::{Entry, Unstable, Walk, join};
+use super::walk::{Entry, Node, Unstable, Walk, join};
 use crate::config::BotConfig;
-use crate::config::doc::{Doc, Node, NodeKind};
+use crate::config::doc::{self, Doc, NodeKind};
 use plugin_sdk::Diagnostic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One plugin while its files are read.
@@ -20,6 +22,8 @@ pub(super) struct Loading<'l, 'r, 'c> {
     pub(super) dir: &'l Path,
     pub(super) top: &'l [Entry],
     pub(super) files: &'l mut Files,
+    /// Paths that were asked for by name, and what stood there.
+    pub(super) named: &'l mut Vec<(String, Option<(PathBuf, Stat)>)>,
 }
 
 /// Findings about one item's file.
@@ -102,14 +106,17 @@ impl Loading<'_, '_, '_> {
     /// A file that a manifest names; it joins the file set and its folder is watched.
     pub(super) fn named(&mut self, rel: &str) -> Result<Option<Entry>, Unstable> {
         let found = fileset::named(self.walk, self.dir, self.top, rel)?;
+        let state = found.as_ref().and_then(|e| match &e.node {
+            Node::File(stat) => Some((e.real.clone(), *stat)),
+            _ => None,
+        });
+        self.named.push((rel.to_string(), state));
         if let Some(entry) = &found
             && !entry.is_folder()
             && !self.files.has(&entry.rel)
         {
             self.files.add(entry);
-            if let Some(folder) = entry.real.parent() {
-                self.walk.folders.push(folder.to_path_buf());
-            }
+            note_folder(self.walk, entry);
         }
         Ok(found)
     }
@@ -186,7 +193,7 @@ pub(super) fn bool_at(doc: &Doc, pointer: &str) -> Option<bool> {
 }
 
 /// List at a pointer; empty when there is none.
-pub(super) fn list_at<'d>(doc: &'d Doc, pointer: &str) -> &'d [Node] {
+pub(super) fn list_at<'d>(doc: &'d Doc, pointer: &str) -> &'d [doc::Node] {
     match doc.find(pointer).map(|(_, n)| &n.kind) {
         Some(NodeKind::Array(list)) => list,
         _ => &[],
@@ -194,7 +201,7 @@ pub(super) fn list_at<'d>(doc: &'d Doc, pointer: &str) -> &'d [Node] {
 }
 
 /// Text of a list entry.
-pub(super) fn as_text(node: &Node) -> Option<&str> {
+pub(super) fn as_text(node: &doc::Node) -> Option<&str> {
     match &node.kind {
         NodeKind::Str(text) => Some(text),
         _ => None,

@@ -19,6 +19,7 @@ mod names;
 mod order;
 mod permissions;
 mod places;
+mod plugin;
 mod raw;
 mod reader;
 mod rules;

@@ -32,6 +32,7 @@ fn switch(plugins: &mut [PluginSource], disabled: &[String]) {
         plugin.sections.clear();
         plugin.agents_md = None;
         plugin.tests.clear();
+        plugin.files.clear();
         for d in plugin.diagnostics.iter_mut().filter(|d| d.severity == Severity::Error) {
             d.severity = Severity::Warning;
         }

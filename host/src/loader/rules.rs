@@ -53,7 +53,7 @@ impl Rules {
 
     /// Secrets, logs, data and workspace: no part of a plugin even when a glob names them.
     pub(super) fn never(&self, real: &Path) -> bool {
-        self.never.iter().any(|n| real.starts_with(n))
+        real.file_name().is_some_and(|n| n == ".env") || self.never.iter().any(|n| real.starts_with(n))
     }
 }
 

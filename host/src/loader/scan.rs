@@ -4,13 +4,11 @@ use super::cache::{Cache, Pass};
 use super::discover::{self, Found};
 use super::disk::Roots;
 use super::error::UnstableInput;
-use super::fileset::{self, Extra, Files};
 use super::items;
-use super::loading::Loading;
-use super::manifest;
 use super::order;
+use super::plugin::{self, Known};
 use super::reader::Reader;
-use super::rules::{Include, Rules, in_bot};
+use super::rules::{Rules, in_bot};
 use super::source::{PluginSource, SourceTree};
 use super::walk::{Unstable, Walk};
 use super::workspace;
@@ -18,7 +16,7 @@ use crate::config::BotConfig;
 use crate::config::doc::Doc;
 use crate::task::{SharedClock, SystemClock};
 use plugin_sdk::{Diagnostic, OwnerPath};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +49,18 @@ pub struct Scanner {
     clock: SharedClock,
     /// Search paths that held plugins in an earlier scan.
     held: Vec<PathBuf>,
+    /// Plugins as they were read last, valid for `basis`.
+    known: BTreeMap<OwnerPath, Known>,
+    basis: Option<Basis>,
+}
+
+/// What beside its own files decides how a plugin is read.
+#[derive(Debug, Clone, PartialEq)]
+struct Basis {
+    bot: BotConfig,
+    text: Option<Arc<str>>,
+    roots: Roots,
+    never: Vec<PathBuf>,
 }
 
 impl Default for Scanner {
@@ -67,7 +77,7 @@ impl Scanner {
 
     /// The same on another clock.
     pub fn with_clock(clock: SharedClock) -> Self {
-        Self { cache: Cache::default(), clock, held: Vec::new() }
+        Self { cache: Cache::default(), clock, held: Vec::new(), known: BTreeMap::new(), basis: None }
     }
 
     /// Reads the whole tree; begins again when a file changes under the read.
@@ -91,6 +101,12 @@ impl Scanner {
         roots.extend(options.bot.plugins.paths.iter().filter_map(|p| std::fs::canonicalize(bot_dir.join(p)).ok()));
         let roots = Roots(roots);
         let never = never(options, &bot_dir);
+        let text = options.bot_doc.as_ref().map(|d| d.text.clone());
+        let basis = Basis { bot: options.bot.clone(), text, roots: roots.clone(), never: never.clone() };
+        if options.full || self.basis.as_ref() != Some(&basis) {
+            self.known.clear();
+            self.basis = Some(basis);
+        }
         let (rules, bad_rules) = Rules::new(&options.bot.plugins.ignore, never, options.bot_doc.as_deref());
         let millis = u64::try_from(self.clock.now().timestamp_millis()).unwrap_or(0);
         let pass = Pass { roots: &roots, now: Duration::from_millis(millis), full: options.full };
@@ -103,6 +119,7 @@ impl Scanner {
             tree: bad_rules,
             watch: BTreeSet::new(),
             apart: Vec::new(),
+            known: std::mem::take(&mut self.known),
             reader: Reader { pass, cache: &mut self.cache },
         };
         let paths = discover::search_paths(&mut cx, &self.held);
@@ -111,11 +128,12 @@ impl Scanner {
         self.held =
             paths.iter().filter(|p| found.iter().any(|f| f.dir.starts_with(&p.real))).map(|p| p.real.clone()).collect();
         let root = root_of(&cx);
-        let mut plugins = vec![plugin(&mut cx, root)?];
+        let mut root = plugin::load(&mut cx, root, &mut self.known)?;
+        workspace::add(&mut cx, &mut root)?;
+        let mut plugins = vec![root];
         for found in found {
-            plugins.push(plugin(&mut cx, found)?);
+            plugins.push(plugin::load(&mut cx, found, &mut self.known)?);
         }
-        workspace::add(&mut cx, &mut plugins[0])?;
         let (bot, doc) = (options.bot, options.bot_doc.as_deref());
         cx.tree.extend(owners(bot, doc, &plugins));
         let plugins = order::settle(plugins, &bot.plugins.disabled);
@@ -158,7 +176,9 @@ pub(super) struct Context<'a> {
     pub(super) tree: Vec<Diagnostic>,
     watch: BTreeSet<PathBuf>,
     /// Folders that are never part of the root plugin: the search paths.
-    apart: Vec<PathBuf>,
+    pub(super) apart: Vec<PathBuf>,
+    /// Plugins of the scan before.
+    pub(super) known: BTreeMap<OwnerPath, Known>,
     pub(super) reader: Reader<'a>,
 }
 
@@ -179,84 +199,6 @@ impl Context<'_> {
         let there = path.ancestors().skip(1).find_map(|p| std::fs::canonicalize(p).ok());
         self.watch.extend(there);
     }
-}
-
-/// Reads one plugin folder.
-fn plugin(cx: &mut Context<'_>, found: Found) -> Result<PluginSource, Unstable> {
-    let Found { owner, dir, shown, naming } = found;
-    let key = match owner.segments().last() {
-        Some(key) => key.to_string(),
-        None => dir.file_name().map_or_else(|| "bot".into(), |n| n.to_string_lossy().into_owned()),
-    };
-    let mut walk = Walk::new(cx.roots, cx.rules, owner.clone(), shown.clone());
-    for d in naming {
-        walk.report(d, "");
-    }
-    let top = fileset::top(&mut walk, &dir)?;
-    let mut files = Files::default();
-    files.add_top(&top.entries);
-    let listed = super::places::items(&mut walk, &top.entries);
-    let mut loading = Loading {
-        walk: &mut walk,
-        reader: &mut cx.reader,
-        bot: cx.options.bot,
-        dir: &dir,
-        top: &top.entries,
-        files: &mut files,
-    };
-    let loaded = match top.entries.iter().find(|e| e.name == "plugin.toml") {
-        Some(entry) => manifest::load(&mut loading, entry, &key)?,
-        None => manifest::Loaded { manifest: manifest::empty(&key), include: Vec::new() },
-    };
-    let contents = items::load(&mut loading, &listed)?;
-    let include = include(cx.options, &owner, &loaded, &mut walk);
-    let extra = Extra { include: &include, apart: &cx.apart, is_root: owner.is_root() };
-    let left = extra.collect(&mut walk, &dir, &top.others, &mut files)?;
-    if !owner.is_root() && !left.is_empty() {
-        let d = Diagnostic::info("layout::not-included", format!("no part of the plugin: {}", left.join(", ")))
-            .help("add what belongs to it to `include` of `plugin.toml`");
-        walk.report(d, "");
-    }
-    let running = loaded.manifest.enabled && !cx.options.bot.plugins.disabled.iter().any(|d| d == owner.as_str());
-    let files = if running { files.hash(&mut walk, &mut cx.reader)? } else { Vec::new() };
-    cx.watch_all(std::mem::take(&mut walk.folders));
-    Ok(PluginSource {
-        owner,
-        dir,
-        rel: shown,
-        manifest: loaded.manifest,
-        enabled: true,
-        tools: contents.tools,
-        skills: contents.skills,
-        sections: contents.sections,
-        agents_md: contents.agents_md,
-        tests: contents.tests,
-        files,
-        workspace_files: Vec::new(),
-        links: walk.links,
-        diagnostics: walk.diagnostics,
-    })
-}
-
-fn include(options: &ScanOptions<'_>, owner: &OwnerPath, loaded: &manifest::Loaded, walk: &mut Walk<'_>) -> Include {
-    let (own, bad) = Include::new(&loaded.include);
-    for (n, message) in bad {
-        let d = Diagnostic::error("plugin::bad-value", message).owner(owner);
-        let d = match &loaded.manifest.place {
-            Some(place) => place.doc.diag(d, &format!("/include/{n}")),
-            None => d,
-        };
-        walk.diagnostics.push(d);
-    }
-    if !owner.is_root() {
-        return own;
-    }
-    let all: Vec<String> = loaded.include.iter().chain(&options.bot.plugins.include).cloned().collect();
-    for (n, message) in Include::new(&options.bot.plugins.include).1 {
-        let d = Diagnostic::error("bot::bad-value", message).owner(owner);
-        walk.diagnostics.push(in_bot(options.bot_doc.as_deref(), d, &format!("/plugins/include/{n}")));
-    }
-    Include::new(&all).0
 }
 
 /// Owners of `bot.toml` that are no plugin.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) const MAX_FILES: usize = 20_000;
 
 /// Something that is there.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Entry {
     pub(super) name: String,
     /// Relative to the plugin folder, `/`.
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 }
 
 /// What it is.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Node {
     /// A folder; its entries once it was walked.
     Folder(Vec<Entry>),
@@ -58,7 +58,7 @@ pub(super) fn find<'a>(list: &'a [Entry], name: &str) -> Option<&'a Entry> {
 pub(super) struct Unstable(pub(super) PathBuf);
 
 /// A name in a folder, not yet judged.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Raw {
     pub(super) name: String,
     link: bool,

@@ -91,6 +91,7 @@ fn read(cx: &mut Context<'_>, root: &mut PluginSource, real: &Path) -> Result<()
             dir: real,
             top: &entries,
             files: &mut files,
+            named: &mut Vec::new(),
         };
         found.extend(skills::load(&mut loading, &item)?);
         text_only(&mut walk, entry);

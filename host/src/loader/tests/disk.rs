@@ -1,6 +1,7 @@
 use super::*;
+use crate::task::{Clock, SystemClock};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn fifo(path: &Path) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -25,9 +26,9 @@ fn links_and_odd_files() {
     bot.link("self", "plugins/p/lib/self");
     bot.link("nowhere", "plugins/p/lib/dangling");
     fifo(&bot.path("skills/pipe/SKILL.md"));
-    let started = Instant::now();
+    let clock = SystemClock::new();
     let tree = bot.scan();
-    assert!(started.elapsed() < Duration::from_secs(1));
+    assert!(clock.monotonic() < Duration::from_secs(1));
     assert_eq!(
         all(&tree).iter().map(line).collect::<Vec<_>>(),
         [
@@ -96,9 +97,9 @@ fn fifty_thousand_dependency_folders_are_not_walked() {
     for n in 0..50_000 {
         std::fs::create_dir(modules.join(format!("m{n}"))).unwrap();
     }
-    let started = Instant::now();
+    let clock = SystemClock::new();
     let tree = bot.scan();
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(clock.monotonic() < Duration::from_secs(2));
     assert_eq!(plugin(&tree, ".").links.len(), 1);
     assert!(tree.watch.len() < 10);
 }
@@ -106,7 +107,7 @@ fn fifty_thousand_dependency_folders_are_not_walked() {
 #[test]
 fn only_changed_files_are_opened() {
     let bot = Bot::with(&[("tools/a/tool.toml", TOOL), ("tools/b/tool.toml", TOOL), ("lib/x", "1")]);
-    let old = std::time::SystemTime::now() - Duration::from_secs(60);
+    let old = std::time::UNIX_EPOCH + Duration::from_secs(60);
     let mut scanner = Scanner::with_clock(later());
     let first = bot.scan_with(&mut scanner).unwrap();
     assert_eq!(first.files_read, 3);
@@ -126,7 +127,7 @@ fn only_changed_files_are_opened() {
 }
 
 fn later() -> crate::task::SharedClock {
-    let clock = crate::task::ManualClock::new(chrono::Utc::now() + chrono::TimeDelta::hours(1));
+    let clock = crate::task::ManualClock::new(SystemClock::new().now() + chrono::TimeDelta::hours(1));
     Arc::new(clock)
 }
 
@@ -200,4 +201,37 @@ fn order_is_that_of_names_not_of_the_disk() {
     turned.reverse();
     assert_eq!(tree(&names), tree(&turned));
     assert_eq!(tree(&names).0, ["a", "b", "e", "z", "é", "天气"]);
+}
+
+#[test]
+fn an_unchanged_plugin_is_taken_over_and_a_changed_one_is_not() {
+    let tool = format!("{TOOL}input_schema = \"../../schemas/in.json\"\n");
+    let bot = Bot::with(&[
+        ("plugins/p/plugin.toml", &format!("{PLUGIN}include = [\"docs/*\"]\n")),
+        ("plugins/p/tools/t/tool.toml", &tool),
+        ("plugins/p/schemas/in.json", "{\"type\": \"object\"}"),
+        ("plugins/p/docs/a", "1"),
+        ("plugins/p/other", ""),
+        ("plugins/q/plugin.toml", PLUGIN),
+        ("plugins/q/tools/t/tool.toml", "x = 1"),
+    ]);
+    let mut scanner = Scanner::with_clock(later());
+    let check = |scanner: &mut Scanner| {
+        let (warm, cold) = (bot.scan_with(scanner).unwrap(), bot.scan());
+        assert_eq!(format!("{:?}", warm.plugins), format!("{:?}", cold.plugins));
+        assert_eq!((warm.diagnostics, warm.watch), (cold.diagnostics, cold.watch));
+        warm.files_read
+    };
+    check(&mut scanner);
+    assert_eq!(check(&mut scanner), 0);
+    bot.file("plugins/p/schemas/in.json", "{\"type\": \"array\"}");
+    assert_eq!(check(&mut scanner), 1);
+    bot.file("plugins/p/docs/b", "1");
+    check(&mut scanner);
+    bot.file("plugins/p/more", "1");
+    check(&mut scanner);
+    bot.file("plugins/p/tools/t/tool.toml", "y = 1");
+    check(&mut scanner);
+    std::fs::remove_dir_all(bot.path("plugins/p")).unwrap();
+    check(&mut scanner);
 }

@@ -85,7 +85,7 @@ impl Bot {
     /// `CODE path:line:column` of every finding, in report order.
     fn found(&self) -> Vec<String> {
         let tree = self.scan();
-        all(&tree).iter().map(|d| line(d)).collect()
+        all(&tree).iter().map(line).collect()
     }
 
     fn only(&self, code: &str) -> Diagnostic {
