@@ -76,6 +76,17 @@ impl Disk {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Without a database the store is closed, or waits for the space it needs to be opened again.
+    fn opened<'a>(&self, state: &'a Option<Opened>) -> Result<&'a Opened, StoreError> {
+        match state {
+            Some(opened) => Ok(opened),
+            None if self.broken.load(Ordering::SeqCst) => {
+                Err(StoreError::DiskFull { free: (self.settings.free)().unwrap_or(0) })
+            }
+            None => Err(StoreError::Closed),
+        }
+    }
+
     fn orphans(&self) -> MutexGuard<'_, HashSet<Digest32>> {
         self.orphans.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,12 +117,12 @@ impl Disk {
 
     /// Whether the database holds no record at all.
     pub(super) fn is_empty(&self) -> Result<bool, StoreError> {
-        Ok(self.read().as_ref().ok_or(StoreError::Closed)?.db.is_empty())
+        Ok(self.opened(&self.read())?.db.is_empty())
     }
 
     pub(super) fn get(&self, tree: Tree, key: &Key) -> Result<Option<Value>, StoreError> {
         let state = self.read();
-        self.get_in(state.as_ref().ok_or(StoreError::Closed)?, tree, key, self.now_ms())
+        self.get_in(self.opened(&state)?, tree, key, self.now_ms())
     }
 
     fn get_in(&self, opened: &Opened, tree: Tree, key: &Key, now: u64) -> Result<Option<Value>, StoreError> {
@@ -150,7 +161,7 @@ impl Disk {
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, StoreError> {
         let state = self.read();
-        let opened = state.as_ref().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&state)?;
         let now = self.now_ms();
         let low = record_key(tree, prefix);
         let from = match after {
@@ -200,7 +211,7 @@ impl Disk {
 
     fn apply(&self, plan: &Plan, now: u64) -> Result<(), StoreError> {
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let opened = state.as_ref().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&state)?;
         for (tree, key, expect) in plan.checks() {
             if self.get_in(opened, *tree, key, now)?.as_ref() != expect.as_ref() {
                 return Err(StoreError::Conflict { tree: tree.as_str() });
@@ -249,7 +260,7 @@ impl Disk {
     /// Flushes sled, then fsyncs its file. Everything written before the call is durable when it returns.
     pub(super) fn sync(&self) -> Result<(), StoreError> {
         // Clones, so that nobody waits for the disk who only wants to read or write.
-        let opened = self.read().clone().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&self.read())?.clone();
         let covered = self.written.load(Ordering::SeqCst);
         let orphans = std::mem::take(&mut *self.orphans());
         let synced = opened

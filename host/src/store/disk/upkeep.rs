@@ -13,7 +13,7 @@ impl Disk {
     /// Removes content files that no record refers to. Called once, before anybody else uses the store.
     pub(in crate::store) fn drop_strays(&self) -> Result<(), StoreError> {
         let state = self.read();
-        let opened = state.as_ref().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&state)?;
         let mut referred = HashSet::new();
         let prefix = refs_key(&[]);
         for item in opened.db.scan_prefix(&prefix) {
@@ -33,7 +33,7 @@ impl Disk {
 
     fn expired(&self, limit: usize) -> Result<Vec<Vec<u8>>, StoreError> {
         let state = self.read();
-        let opened = state.as_ref().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&state)?;
         let now = self.now_ms();
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let from = cursor.take().unwrap_or_else(|| vec![1]);
@@ -54,7 +54,7 @@ impl Disk {
     }
 
     pub(in crate::store) fn stats(&self) -> Result<StoreStats, StoreError> {
-        let opened = self.read().clone().ok_or(StoreError::Closed)?;
+        let opened = self.opened(&self.read())?.clone();
         let now = self.now_ms();
         let bytes = opened.db.size_on_disk().map_err(|e| self.fault(e))? + self.content.bytes()?;
         let mut stats = StoreStats { bytes, free_bytes: (self.settings.free)()?, ..StoreStats::default() };
