@@ -53,7 +53,8 @@ impl Countdown {
             let changed = self.0.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            let (asking, left) = (self.state().asking > 0, self.left());
+            let asking = self.state().asking > 0;
+            let left = self.left();
             if asking {
                 changed.await;
             } else if left.is_zero() {

@@ -1,8 +1,27 @@
 //! Room 19, `exec`: one tool call in phases.
 //! Must not choose tools. Next room: `jobs`.
 
+mod approve;
+mod arguments;
+mod artifacts;
+mod body;
+mod claim;
 mod countdown;
+mod error;
+mod examine;
+mod executor;
+mod nested;
+mod plan;
 mod ports;
+mod project;
+mod state;
+#[cfg(test)]
+mod tests;
 
+pub use artifacts::{ArtifactIndex, Swept, ToolArtifactStore, preview, sweep_artifacts};
 pub use countdown::{Countdown, Paused};
+pub use error::ArtifactError;
+pub use executor::{ToolExecutor, TurnPorts};
+pub use plan::{PlannedCall, PlannedState, ToolBatchPlan};
 pub use ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, Offered, Owners, Refused};
+pub use state::{CallRecord, CallStatus};

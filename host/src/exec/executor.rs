@@ -1,0 +1,311 @@
+//! The executor: one call through its phases, several in windows.
+
+use super::artifacts::ToolArtifactStore;
+use super::body::Ran;
+use super::countdown::Countdown;
+use super::examine::{Examined, Stopped};
+use super::ports::{ApprovalPort, Offered, Owners};
+use super::state::{CallRecord, CallStatus, Ordinal, TurnState};
+use super::{arguments, project};
+use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput};
+use crate::config::{BotConfig, Redactor};
+use crate::index::{Tool, ToolIndex};
+use crate::journal::Journal;
+use crate::task::{SharedClock, SystemClock};
+use futures::StreamExt;
+use plugin_sdk::{ToolError, ToolExecutionContext, ToolResult, ToolUse};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a turn gives its executor.
+pub struct TurnPorts {
+    /// What the model was sent in this step.
+    pub offered: Arc<dyn Offered>,
+    /// What the owners may do.
+    pub owners: Arc<dyn Owners>,
+    /// The live policy.
+    pub policy: Arc<PolicyCell>,
+    /// Facts of the message.
+    pub facts: Facts,
+    /// The role in them was given (by a command line), so it is not looked up again before each call.
+    pub given_role: bool,
+    /// Asks for a yes; `None` when nobody can be asked.
+    pub approval: Option<Arc<dyn ApprovalPort>>,
+    /// Where calls are recorded.
+    pub journal: Journal,
+    /// Where results are saved.
+    pub artifacts: ToolArtifactStore,
+    /// The data folder of the host.
+    pub data_dir: PathBuf,
+    /// The clock of the turn.
+    pub countdown: Countdown,
+    /// Takes secrets out of texts.
+    pub redactor: Arc<Redactor>,
+}
+
+/// A turn as its executor sees it.
+pub(super) struct TurnScope {
+    pub(super) ports: TurnPorts,
+    pub(super) state: TurnState,
+}
+
+impl TurnScope {
+    /// The facts of this moment.
+    pub(super) fn facts(&self, policy: &LivePolicy) -> Facts {
+        let mut facts = self.ports.facts.clone();
+        if !self.ports.given_role {
+            facts.principal.role = policy.role_of(&facts.principal, &facts.conversation.endpoint_id());
+        }
+        facts
+    }
+}
+
+/// What all handles of an executor share.
+pub(super) struct Base {
+    pub(super) index: ToolIndex,
+    pub(super) bot: Arc<BotConfig>,
+    /// Judges calls outside a turn.
+    pub(super) policy: Arc<LivePolicy>,
+    pub(super) clock: SharedClock,
+}
+
+/// Where in a chain of calls a handle stands.
+#[derive(Clone, Default)]
+pub(super) struct Nest {
+    /// 1 for a call of the model.
+    pub(super) depth: u32,
+    /// Narrows which names may be called.
+    pub(super) offered: Option<Arc<dyn Offered>>,
+    /// Countdowns of the calls around this one: it ends with them, and a question stops them too.
+    pub(super) within: Vec<Countdown>,
+}
+
+/// Runs tool calls. Clones share everything.
+#[derive(Clone)]
+pub struct ToolExecutor {
+    pub(super) base: Arc<Base>,
+    pub(super) turn: Option<Arc<TurnScope>>,
+    pub(super) nest: Nest,
+}
+
+impl ToolExecutor {
+    /// An executor without a turn: it never asks (`HITL_REQUIRED`), journals nothing and has no limits.
+    pub fn new(index: ToolIndex) -> Self {
+        Self::with(index, Arc::new(BotConfig::default()), SystemClock::shared())
+    }
+
+    /// The executor of a generation.
+    pub fn with(index: ToolIndex, bot: Arc<BotConfig>, clock: SharedClock) -> Self {
+        let policy = Arc::new(LivePolicy::new(PolicyInput::from(&*bot)));
+        let base = Arc::new(Base { index, bot, policy, clock });
+        Self { base, turn: None, nest: Nest { depth: 1, ..Nest::default() } }
+    }
+
+    /// A handle for one turn, with its own limits and memory.
+    pub fn for_turn(&self, ports: TurnPorts) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            turn: Some(Arc::new(TurnScope { ports, state: TurnState::default() })),
+            nest: self.nest.clone(),
+        }
+    }
+
+    /// A handle of the same executor on which only what `offered` allows may be called.
+    pub fn callable(&self, offered: Arc<dyn Offered>) -> Self {
+        Self { nest: Nest { offered: Some(offered), ..self.nest.clone() }, ..self.clone() }
+    }
+
+    /// Whether the guard against repeats ends the turn (`failed {LOOP_GUARD}`).
+    pub fn loop_guard_tripped(&self) -> bool {
+        self.turn.as_ref().is_some_and(|t| t.state.must_end())
+    }
+
+    /// The calls that ended since the last time, in call order.
+    pub fn take_records(&self) -> Vec<CallRecord> {
+        self.turn.as_ref().map(|t| t.state.take_records()).unwrap_or_default()
+    }
+
+    /// One call. The approval counts for the call of that id only and never beats a present deny.
+    pub async fn execute_one(
+        &self,
+        call: ToolUse,
+        cx: &ToolExecutionContext,
+        approved_call_id: Option<&str>,
+    ) -> ToolResult {
+        let place = self.places(1).into_iter().next().unwrap_or(Ordinal { in_turn: 1, in_step: 1 });
+        let approved = approved_call_id == Some(call.id.as_str());
+        self.run(&call, place, cx, approved).await
+    }
+
+    /// The calls of one step: one result each, in their order.
+    pub async fn execute_many(&self, calls: Vec<ToolUse>, cx: &ToolExecutionContext) -> Vec<ToolResult> {
+        let places = self.places(calls.len());
+        let windows = self.windows(&calls, &places, cx);
+        let mut results = Vec::with_capacity(calls.len());
+        for window in windows {
+            let width = self.base.bot.agent.max_parallel_tools.max(1);
+            let runs = calls[window.clone()]
+                .iter()
+                .zip(&places[window])
+                .map(|(call, place)| self.run(call, *place, cx, false));
+            let mut window = futures::stream::iter(runs.collect::<Vec<_>>()).buffered(width);
+            while let Some(result) = window.next().await {
+                results.push(result);
+            }
+        }
+        results
+    }
+
+    fn places(&self, count: usize) -> Vec<Ordinal> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        match &self.turn {
+            Some(turn) => turn.state.take_places(count),
+            None => TurnState::default().next_places(count),
+        }
+    }
+
+    /// All phases of one call, and everything that is noted about it.
+    pub(super) async fn run(
+        &self,
+        call: &ToolUse,
+        place: Ordinal,
+        cx: &ToolExecutionContext,
+        approved: bool,
+    ) -> ToolResult {
+        let started = self.base.clock.monotonic();
+        let done = self.phases(call, place, cx, approved).await;
+        let elapsed = self.base.clock.monotonic().saturating_sub(started);
+        self.settle(call, place, cx, done, elapsed).await
+    }
+
+    async fn phases<'a>(
+        &'a self,
+        call: &ToolUse,
+        place: Ordinal,
+        cx: &ToolExecutionContext,
+        approved: bool,
+    ) -> Done<'a> {
+        let examined = match self.examine(call, place, cx) {
+            Ok(examined) => examined,
+            Err(stopped) => return Done::stopped(stopped),
+        };
+        let answered = match self.approve(&examined, &call.id, cx, approved).await {
+            Ok(answered) => answered,
+            Err(error) => return Done::refused(examined, error),
+        };
+        if cx.cancellation.requested() {
+            return Done::refused(examined, cancelled());
+        }
+        if let Err(error) = self.claim(&examined, &call.id, cx, &answered).await {
+            return Done::refused(examined, error);
+        }
+        if cx.cancellation.requested() {
+            return Done::refused(examined, cancelled()).claimed();
+        }
+        let ran = self.run_body(&examined, &call.id, cx).await;
+        let key = examined.key();
+        Done {
+            tool: Some(examined.tool),
+            key: Some(key),
+            frozen: Some(examined.frozen),
+            end: End::Ran(ran),
+            claimed: true,
+        }
+    }
+
+    /// Phases 13 and 14: the result as the caller gets it, and the notes of the turn.
+    async fn settle(
+        &self,
+        call: &ToolUse,
+        place: Ordinal,
+        cx: &ToolExecutionContext,
+        done: Done<'_>,
+        elapsed: Duration,
+    ) -> ToolResult {
+        let name = done.tool.map_or_else(|| call.name.clone(), |t| t.qualified.to_string());
+        let (status, raw) = done.end.parts();
+        let body = project::body_word(status, &raw);
+        let print = project::fingerprint(&raw);
+        let stderr = raw.metadata.get("stderr").cloned();
+        let mut result = self.project(raw, &call.id, &name, done.tool, cx).await;
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        result.stats.insert("elapsed_ms".into(), elapsed_ms.into());
+        let Some(turn) = &self.turn else { return result };
+        if is_loop_block(&result) {
+            turn.state.note_block();
+        } else if let Some(key) = done.key {
+            turn.state.note_result(key, print);
+        }
+        let record = CallRecord {
+            number: place.in_turn,
+            call_id: call.id.clone(),
+            tool: name,
+            owner: done.tool.map(|t| t.owner().to_string()),
+            arguments: match &done.frozen {
+                Some(frozen) => Value::Object(frozen.arguments.clone()),
+                None => arguments::as_sent(call),
+            },
+            status: if result.is_error && status == CallStatus::Completed { CallStatus::Failed } else { status },
+            error: result.error.clone(),
+            duration_ms: elapsed_ms,
+        };
+        let hash = done.frozen.as_ref().map(|f| f.args_hash.as_str());
+        self.note_end(turn, &record, cx, super::claim::Facts { args_hash: hash, body, stderr, claimed: done.claimed })
+            .await;
+        turn.state.note_record(record);
+        result
+    }
+}
+
+/// What the phases gave.
+struct Done<'a> {
+    tool: Option<&'a Tool>,
+    key: Option<String>,
+    frozen: Option<arguments::Frozen>,
+    end: End,
+    /// Whether `tool.started` is in the journal.
+    claimed: bool,
+}
+
+enum End {
+    Refused(ToolError),
+    Ran(Ran),
+}
+
+impl End {
+    fn parts(self) -> (CallStatus, ToolResult) {
+        match self {
+            End::Refused(error) => {
+                let status = if error.code == "CANCELLED" { CallStatus::Cancelled } else { CallStatus::Denied };
+                (status, ToolResult::error(error))
+            }
+            End::Ran(ran) => (ran.status, ran.result),
+        }
+    }
+}
+
+impl<'a> Done<'a> {
+    fn stopped(s: Stopped<'a>) -> Self {
+        Self { tool: s.tool, key: s.key, frozen: s.frozen, end: End::Refused(s.error), claimed: false }
+    }
+
+    fn refused(examined: Examined<'a>, error: ToolError) -> Self {
+        let key = Some(examined.key());
+        Self { tool: Some(examined.tool), key, frozen: Some(examined.frozen), end: End::Refused(error), claimed: false }
+    }
+
+    fn claimed(self) -> Self {
+        Self { claimed: true, ..self }
+    }
+}
+
+fn is_loop_block(result: &ToolResult) -> bool {
+    result.error.as_ref().is_some_and(|e| e.code == "LOOP_BLOCKED")
+}
+
+/// Known not to have started.
+pub(super) fn cancelled() -> ToolError {
+    ToolError::new("CANCELLED", "the turn was stopped before this call started").retryable()
+}

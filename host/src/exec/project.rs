@@ -1,0 +1,198 @@
+//! Phase 13: the result as its caller gets it.
+
+use super::ToolExecutor;
+use super::artifacts::ToolArtifactStore;
+use super::state::CallStatus;
+use crate::index::{Tool, sha256_hex};
+use plugin_sdk::{ContentBlock, ToolError, ToolExecutionContext, ToolResult};
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Above this a result is not looked at.
+const RESULT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Codes of the phases around the body: only the host raises them.
+const HOST_CODES: [&str; 20] = [
+    "NOT_FOUND",
+    "TOOL_NOT_ALLOWED",
+    "MALFORMED_ARGUMENTS",
+    "VALIDATION_ERROR",
+    "TOOL_LIMIT",
+    "CALL_DEPTH",
+    "LOOP_BLOCKED",
+    "PERMISSION_ERROR",
+    "APPROVAL_REJECTED",
+    "APPROVAL_EXPIRED",
+    "APPROVAL_UNAVAILABLE",
+    "APPROVAL_LIMIT",
+    "APPROVAL_MISMATCH",
+    "APPROVAL_STALE",
+    "HITL_REQUIRED",
+    "CIRCUIT_OPEN",
+    "CANCELLED",
+    "JOURNAL_UNAVAILABLE",
+    "HOOK_REJECTED",
+    "HOOK_ERROR",
+];
+
+impl ToolExecutor {
+    /// Identity, codes, sizes and files of a raw result.
+    pub(super) async fn project(
+        &self,
+        raw: ToolResult,
+        call_id: &str,
+        name: &str,
+        tool: Option<&Tool>,
+        cx: &ToolExecutionContext,
+    ) -> ToolResult {
+        let mut result = identified(raw, call_id, name);
+        let Some(tool) = tool else { return result };
+        if !tool.is_builtin() {
+            // Nothing but the log lines of a runtime comes from outside.
+            result.metadata.retain(|key, _| key == "stderr");
+        }
+        if size_of(&result) > RESULT_BYTES {
+            let message = format!("the result has more than {RESULT_BYTES} bytes");
+            return refusal(ToolError::new("RESULT_TOO_LARGE", message), call_id, name);
+        }
+        self.redact(&mut result);
+        match self.keep_files(result, tool, cx).await {
+            Ok(result) => result,
+            Err(error) => refusal(error, call_id, name),
+        }
+    }
+
+    fn redact(&self, result: &mut ToolResult) {
+        let Some(turn) = &self.turn else { return };
+        let mask = |text: &mut String| {
+            if let Cow::Owned(masked) = turn.ports.redactor.redact(text) {
+                *text = masked;
+            }
+        };
+        for block in &mut result.content {
+            if let ContentBlock::Text { text } = block {
+                mask(text);
+            }
+        }
+        if let Some(error) = &mut result.error {
+            mask(&mut error.message);
+            if let Some(help) = &mut error.help {
+                mask(help);
+            }
+        }
+    }
+
+    async fn keep_files(
+        &self,
+        mut result: ToolResult,
+        tool: &Tool,
+        cx: &ToolExecutionContext,
+    ) -> Result<ToolResult, ToolError> {
+        let options = &tool.def().options;
+        let tools = &self.base.bot.tools;
+        let max = options.max_result_chars.unwrap_or(tools.max_result_chars);
+        let store = match &self.turn {
+            Some(turn) => turn.ports.artifacts.clone(),
+            None => ToolArtifactStore::new(cx.workspace_root.join(".artifacts")),
+        };
+        let store = store
+            .preview_chars(options.preview_chars.unwrap_or(tools.preview_chars).min(max))
+            .preview_mode(options.preview_mode.unwrap_or(tools.preview_mode))
+            .max_file_bytes(self.base.bot.limits.artifacts_max_mb.saturating_mul(1024 * 1024));
+        if let Some(named) = result.artifact.take() {
+            let source = cx.workspace_root.join(&named.path);
+            let roots = self.roots(tool, cx);
+            result.artifact =
+                Some(store.persist_file(&result.tool_use_id, Path::new(&source), &roots, &named.preview).await?);
+        }
+        Ok(store.persist_if_large(result, max).await?)
+    }
+
+    /// Folders a tool may hand files out of.
+    fn roots(&self, tool: &Tool, cx: &ToolExecutionContext) -> Vec<PathBuf> {
+        let own = match &self.turn {
+            Some(turn) => Some(crate::runtime::owner_folder(&turn.ports.data_dir, tool.owner())),
+            None => cx.data_dir.clone(),
+        };
+        std::iter::once(cx.workspace_root.clone()).chain(own).collect()
+    }
+}
+
+/// Sets who the result is of, and makes its error one a body may give.
+fn identified(mut result: ToolResult, call_id: &str, name: &str) -> ToolResult {
+    result.tool_use_id = call_id.to_string();
+    result.tool_name = name.to_string();
+    result.hook_feedback.clear();
+    if result.is_error && result.error.is_none() {
+        let text = super::artifacts::joined_text(&result.content);
+        let message = if text.is_empty() { "the tool failed without saying why".to_string() } else { text };
+        result.error = Some(ToolError::new("EXECUTION_ERROR", message));
+    }
+    result.is_error = result.error.is_some();
+    result
+}
+
+/// A body's own code is kept unless only the host may raise it or it is no code at all.
+pub(super) fn own_code(result: &mut ToolResult) {
+    if let Some(error) = &mut result.error
+        && (!is_code(&error.code) || HOST_CODES.contains(&error.code.as_str()))
+    {
+        let code = std::mem::replace(&mut error.code, "EXECUTION_ERROR".into());
+        error.details.insert("code".into(), code.into());
+        error.retryable = false;
+    }
+}
+
+/// `^[A-Z][A-Z0-9_]{1,63}$`.
+fn is_code(code: &str) -> bool {
+    let mut chars = code.bytes();
+    chars.next().is_some_and(|c| c.is_ascii_uppercase())
+        && (2..=64).contains(&code.len())
+        && chars.all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == b'_')
+}
+
+/// The result of a call that never ran, or whose own result cannot be used.
+pub(super) fn refusal(error: ToolError, call_id: &str, name: &str) -> ToolResult {
+    identified(ToolResult::error(error), call_id, name)
+}
+
+/// `success` or `error` for a body that ran, else `none`.
+pub(super) fn body_word(status: CallStatus, result: &ToolResult) -> &'static str {
+    match status {
+        CallStatus::Denied | CallStatus::Cancelled => "none",
+        CallStatus::Unknown => "unknown",
+        CallStatus::Completed | CallStatus::Failed if result.is_error => "error",
+        CallStatus::Completed | CallStatus::Failed => "success",
+    }
+}
+
+/// Two results are the same when a model would read the same.
+pub(super) fn fingerprint(result: &ToolResult) -> String {
+    let images = result.content.iter().filter_map(|b| match b {
+        ContentBlock::Image { image } => Some(image.data.as_str()),
+        ContentBlock::Text { .. } => None,
+    });
+    let text = std::iter::once(result.model_content().as_str()).chain(images).collect::<Vec<_>>().join("\n");
+    sha256_hex(text)
+}
+
+/// Bytes of everything in a result.
+fn size_of(result: &ToolResult) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, result) {
+        Ok(()) => count.0,
+        // Not writable as JSON at all: too large is the only safe answer.
+        Err(_) => usize::MAX,
+    }
+}
