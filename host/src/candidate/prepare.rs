@@ -8,7 +8,7 @@ use super::plugins::{Assembly, PluginSteps};
 use super::report::Report;
 use super::workshop::{Candidate, PrepareRequest, Rejected, Rule, Workshop};
 use super::{Instance, configuration};
-use crate::index::{Indexes, Parts, build};
+use crate::index::{Contribution, Indexes, Parts, build};
 use crate::loader::{ScanOptions, SourceTree};
 use configuration::Loaded;
 use plugin_sdk::{Diagnostic, OwnerPath};
@@ -245,14 +245,18 @@ impl<'a> Run<'a> {
         let inactive = tree.plugins.iter().filter(|p| !p.enabled || out.has(&p.owner)).map(|p| p.owner.clone());
         let prepared = &assembly.prepared;
         let keep = |owner: &OwnerPath, place: &crate::loader::Place| !out.has_item(owner, &place.item, &place.doc.file);
-        let own = prepared.iter().flat_map(|p| p.contributions.iter().cloned());
-        let own = own.filter(|c| c.place.as_ref().is_none_or(|place| keep(&c.owner, place)));
+        let all = prepared.iter().flat_map(|p| p.contributions.iter());
+        let kept = |c: &&Contribution| c.place.as_ref().is_none_or(|place| keep(&c.owner, place));
+        // a broken tool of the root counts as present: naming it in the configuration is no second fault
+        let unread = out.root_items.iter().filter_map(|i| i.label.strip_prefix("tool ")).map(str::to_string);
+        let broken = all.clone().filter(|c| !kept(c)).flat_map(Contribution::names).chain(unread);
+        let own = all.filter(kept).cloned();
         let skills = prepared.iter().flat_map(|p| p.skills.iter().cloned());
         let sections = prepared.iter().flat_map(|p| p.sections.iter().cloned());
         let texts = prepared.iter().filter_map(|p| Some((p.view.owner.clone(), p.agents_md.clone()?)));
         build(Parts {
             contributions: (self.shop.setup.builtins)(&loaded.bot).into_iter().chain(own).collect(),
-            left_out: prepared.iter().flat_map(|p| p.left_out.iter().cloned()).collect(),
+            left_out: prepared.iter().flat_map(|p| p.left_out.iter().cloned()).chain(broken).collect(),
             inactive: inactive.collect(),
             skills: skills.filter(|s| keep(&s.place.owner, &s.place)).collect(),
             sections: sections.filter(|s| keep(&s.place.owner, &s.place)).collect(),

@@ -5,16 +5,13 @@ use super::ranking::{ItemKind, RankItem};
 use super::registry::{RegistrySettings, ToolRegistry};
 use super::settings::{Known, always_loaded};
 use super::skills::{ToolNames, required, skills};
-use super::tool::{Contribution, Source};
+use super::tool::Contribution;
 use super::view::ViewFilter;
 use super::{commands, sections};
 use crate::admission::{Overrides, Platforms, PolicyInput, check_policy};
 use crate::config::BotConfig;
 use plugin_sdk::Diagnostic;
 use std::collections::BTreeSet;
-
-/// Always-loaded tools of plugins that a tree may have without a warning.
-const MANY_ALWAYS: usize = 20;
 
 /// Builds every index. `None` exactly when a finding refuses; the findings are sorted.
 pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
@@ -26,10 +23,10 @@ pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
     contributions.sort_by(|a, b| (&a.owner, a.local()).cmp(&(&b.owner, b.local())));
     let mut present: BTreeSet<String> = contributions.iter().flat_map(Contribution::names).collect();
     present.extend(parts.left_out);
-    many_always_loaded(&contributions, &mut out);
     let mut registry = ToolRegistry::with_settings(settings);
     out.extend(registry.register_each(contributions).1);
 
+    let offered: BTreeSet<String> = parts.skills.iter().filter(|s| s.workspace).map(|s| s.name.clone()).collect();
     let skills = skills(parts.skills, &ToolNames { registry: &registry, present: &present }, &platforms, &mut out);
     let sections = sections::sections(parts.sections, &platforms, &mut out);
     out.extend(sections::overflow(&sections, parts.bot));
@@ -43,7 +40,9 @@ pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
     };
     out.extend(known.check());
     let policy = check_policy(&PolicyInput::from(parts.bot), &platforms);
-    out.extend(policy.into_iter().chain(required(&skills, parts.bot)).map(|(pointer, d)| known.at(d, &pointer)));
+    out.extend(
+        policy.into_iter().chain(required(&skills, &offered, parts.bot)).map(|(pointer, d)| known.at(d, &pointer)),
+    );
 
     out.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     if out.iter().any(Diagnostic::is_error) {
@@ -67,16 +66,6 @@ fn settings_of(bot: &BotConfig) -> RegistrySettings {
         overrides: Overrides::new(&bot.tools.overrides),
         filter,
         always: always_loaded(bot).into_iter().map(|(_, n)| n).collect(),
-    }
-}
-
-fn many_always_loaded(tools: &[Contribution], out: &mut Vec<Diagnostic>) {
-    let mut always = tools.iter().filter(|t| t.source != Source::Builtin && t.def.options.always_loaded);
-    let count = always.clone().count();
-    if let (Some(tool), true) = (always.nth(MANY_ALWAYS), count > MANY_ALWAYS) {
-        let message = format!("{count} tools of plugins are always loaded, more than {MANY_ALWAYS}");
-        let d = Diagnostic::warning("tool::many-always-loaded", message).help("let the model find rare ones");
-        out.push(tool.diag(d, "/always_loaded"));
     }
 }
 

@@ -23,9 +23,14 @@ pub(super) fn check_tool(tool: &Contribution, platforms: &Platforms) -> (Option<
         options.requires_approval,
     );
     for fault in faults {
+        // a schema in a file of its own has no document here: the sentence says where in it
+        let message = match (tool.schema_pointer.as_str(), &tool.place) {
+            ("", Some(_)) => format!("{} (at `{}` of the schema file)", fault.message, fault.pointer),
+            _ => fault.message,
+        };
         let d = match fault.severity {
-            Severity::Error => Diagnostic::error(fault.code, fault.message),
-            _ => Diagnostic::warning(fault.code, fault.message),
+            Severity::Error => Diagnostic::error(fault.code, message),
+            _ => Diagnostic::warning(fault.code, message),
         };
         let d = fault.help.into_iter().fold(d, |d, h| d.help(h));
         let pointer = tool.schema_place(&fault.pointer);

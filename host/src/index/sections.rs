@@ -1,4 +1,4 @@
-//! Prompt sections: names, length rules, and whether the required ones fit.
+//! Prompt sections: names, admission fields, and whether the required ones fit together.
 
 use super::parts::Section;
 use crate::admission::{Platforms, check_rules};
@@ -30,25 +30,10 @@ pub(super) fn sections(
             continue;
         }
         out.extend(check_rules(&section.rules, platforms).into_iter().map(|(pointer, d)| place.diag(d, &pointer)));
-        out.extend(too_long(&section.source));
         owners.insert(section.qualified.clone(), section.owner.clone());
         list.push(section);
     }
     list
-}
-
-fn too_long(source: &SectionSource) -> Option<Diagnostic> {
-    let (max, chars) = (source.max_chars?, source.body.chars().count());
-    if chars <= max {
-        return None;
-    }
-    let message = format!("the text has {chars} characters, `max_chars` is {max}");
-    let d = match source.retention {
-        Retention::Required => Diagnostic::error("section::too-long", message)
-            .help("shorten it, raise `max_chars`, or say `retention: preferred`"),
-        _ => Diagnostic::warning("section::cut", message).help("it is cut there in every turn"),
-    };
-    Some(source.place.diag(d, "/max_chars"))
 }
 
 /// Characters of a block: `## title`, a line break, the text.

@@ -9,9 +9,6 @@ use crate::loader::{Placement, SkillSource};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Private tools of one skill that need no split.
-const MAX_PRIVATE: usize = 12;
-
 /// What is known of tools while skills are checked.
 pub(super) struct ToolNames<'a> {
     /// Sound tools.
@@ -30,21 +27,15 @@ pub(super) fn skills(
     let mut by_name: BTreeMap<(OwnerPath, String), Skill> = BTreeMap::new();
     let mut owners: BTreeMap<String, OwnerPath> = BTreeMap::new();
     let mut sources = sources;
-    // folders before the workspace: of one name the workspace's is the loser
-    sources.sort_by(|a, b| (a.workspace, &a.place.owner, &a.name).cmp(&(b.workspace, &b.place.owner, &b.name)));
+    sources.sort_by(|a, b| (&a.place.owner, &a.name).cmp(&(&b.place.owner, &b.name)));
     for source in sources {
         let mut skill = Skill::new(source);
         let place = skill.source.place.clone();
-        if let Some(winner) = by_name.get(&(skill.owner.clone(), skill.qualified.clone())) {
-            let file = winner.source.place.doc.file.clone();
-            let d = Diagnostic::warning("skill::shadowed", format!("the skill `{}` of {file} wins", skill.source.name));
-            out.push(place.diag(d.related(file, None, "the one that is used"), ""));
-            continue;
-        }
         if let Some(other) = owners.get(&skill.qualified) {
+            let code = if *other == skill.owner { "skill::duplicate-name" } else { "name::collision" };
             let message =
                 format!("the skill `{}` is one of owner `{other}` and one of `{}`", skill.qualified, skill.owner);
-            out.push(place.diag(Diagnostic::error("name::collision", message).help("rename one of the two"), ""));
+            out.push(place.diag(Diagnostic::error(code, message).help("rename one of the two"), ""));
             continue;
         }
         let found = check(&mut skill, tools, platforms);
@@ -73,12 +64,7 @@ fn check(skill: &mut Skill, tools: &ToolNames<'_>, platforms: &Platforms) -> Vec
     let place = skill.source.place.clone();
     let mut out: Vec<Diagnostic> =
         check_rules(&skill.rules, platforms).into_iter().map(|(pointer, d)| place.diag(d, &pointer)).collect();
-    let private = private_tools(skill, tools.registry);
-    if private.len() > MAX_PRIVATE {
-        let message = format!("{} private tools in one skill, more than {MAX_PRIVATE}", private.len());
-        out.push(place.diag(Diagnostic::warning("skill::too-many-tools", message).help("split the skill"), ""));
-    }
-    let mut unlocks = private;
+    let mut unlocks = private_tools(skill, tools.registry);
     for (i, name) in skill.source.tools.iter().enumerate() {
         match resolve(skill, name, tools) {
             Resolved::Tool(id) if unlocks.contains(&id) => {}
@@ -136,17 +122,15 @@ fn resolve(skill: &Skill, name: &str, tools: &ToolNames<'_>) -> Resolved {
     }
 }
 
-/// `agent.skills.require`: names that must stand in the end.
-pub(super) fn required(skills: &[Skill], bot: &BotConfig) -> Vec<(String, Diagnostic)> {
-    if !bot.agent.skills.enabled {
-        return Vec::new();
-    }
+/// `agent.skills.require`: names that the workspace has and that do not stand in the end. What it lacks is the
+/// loader's finding.
+pub(super) fn required(skills: &[Skill], offered: &BTreeSet<String>, bot: &BotConfig) -> Vec<(String, Diagnostic)> {
     let stands = |name: &String| skills.iter().any(|s| s.source.workspace && s.source.name == *name);
-    let missing = bot.agent.skills.require.iter().enumerate().filter(|(_, n)| !stands(n));
+    let missing = bot.agent.skills.require.iter().enumerate().filter(|(_, n)| offered.contains(*n) && !stands(n));
     missing
         .map(|(i, name)| {
-            let d = Diagnostic::error("skill::required-missing", format!("the workspace has no sound skill `{name}`"))
-                .help("add or repair it; `[plugins] ignore` leaves out one folder of a pack");
+            let d = Diagnostic::error("skill::required-missing", format!("the workspace skill `{name}` is broken"))
+                .help("repair it; `[plugins] ignore` leaves out one folder of a pack");
             (format!("/agent/skills/require/{i}"), d)
         })
         .collect()

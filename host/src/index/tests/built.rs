@@ -24,14 +24,14 @@ fn skill(owner: &str, name: &str, tools: &[&str]) -> SkillSource {
     }
 }
 
-fn section(owner: &str, name: &str, retention: Retention, max: Option<usize>, body: &str) -> SectionSource {
+fn section(owner: &str, name: &str, retention: Retention, body: &str) -> SectionSource {
     SectionSource {
         name: name.into(),
         title: "T".into(),
         layer: Layer::Context,
         order: 50,
         retention,
-        max_chars: max,
+        max_chars: None,
         profiles: vec!["interactive".into()],
         platforms: Vec::new(),
         body: body.into(),
@@ -163,58 +163,31 @@ fn skills_and_what_they_unlock() {
     let mut permit = skill("maps", "trip", &[]);
     permit.permissions = vec!["rol(master)".into()];
     assert_eq!(found(&b, add(permit)), ["permit::unknown maps/skills/trip/SKILL.md"]);
-    let crowd = |p: &mut Parts<'_>| {
-        p.skills.push(skill("maps", "trip", &[]));
-        let private = (0..13).map(|i| tool_at("maps", &format!("t{i}"), Placement::Skill("trip".into()), ""));
-        p.contributions.extend(private);
-    };
-    assert_eq!(found(&b, crowd), ["skill::too-many-tools maps/skills/trip/SKILL.md"]);
+    let twice = |p: &mut Parts<'_>| p.skills = vec![skill("a__b", "c", &[]), skill("a/b", "c", &[])];
+    assert_eq!(found(&b, twice), ["name::collision a__b/skills/c/SKILL.md"]);
 }
 
 #[test]
-fn workspace_skills_lose_and_never_refuse() {
-    let b = bot("[agent.skills]\nenabled = true\nrequire = [\"trip\", \"gone\"]\n");
+fn a_broken_workspace_skill_never_refuses() {
+    let b = bot("[agent.skills]\nenabled = true\nrequire = [\"trip\", \"broken\"]\n");
     let workspace = |name: &str, tools: &[&str]| SkillSource { workspace: true, ..skill(".", name, tools) };
-    let edit = |p: &mut Parts<'_>| {
-        p.skills = vec![
-            workspace("plan", &[]),
-            skill(".", "plan", &[]),
-            workspace("trip", &[]),
-            workspace("broken", &["gone"]),
-        ];
-    };
     let mut p = parts(&b);
-    edit(&mut p);
+    p.skills = vec![workspace("trip", &[]), workspace("broken", &["gone"])];
     let (_, all) = build(p);
-    assert_eq!(
-        places(&all),
-        [
-            "skill::unknown-tool ./skills/broken/SKILL.md:2:10",
-            "skill::shadowed ./skills/plan/SKILL.md",
-            "skill::required-missing bot.toml:3:20",
-        ]
-    );
+    let required = "skill::required-missing bot.toml:3:20";
+    assert_eq!(places(&all), ["skill::unknown-tool ./skills/broken/SKILL.md:2:10", required]);
     assert_eq!(all[0].severity, Severity::Warning);
 }
 
 #[test]
-fn sections_by_length() {
+fn required_sections_that_cannot_fit() {
     let b = bot("[agent]\nsystem_prompt_max_chars = 100\n");
     let with = |list: Vec<SectionSource>| move |p: &mut Parts<'_>| p.sections = list;
-    use Retention::{Preferred, Required};
-    assert_eq!(
-        found(&b, with(vec![section("a", "s", Required, Some(3), "four")])),
-        ["section::too-long a/s/SECTION.md:2:13"]
-    );
-    assert_eq!(
-        found(&b, with(vec![section("a", "s", Preferred, Some(3), "four")])),
-        ["section::cut a/s/SECTION.md:2:13"]
-    );
-    assert_eq!(found(&b, with(vec![section("a", "s", Required, Some(4), "天气查询")])), [""; 0]);
+    use Retention::Required;
     // "## T", a line break and the body: 95 + 5 = 100
-    let exactly = section("a", "s", Required, None, &"x".repeat(95));
+    let exactly = section("a", "s", Required, &"x".repeat(95));
     assert_eq!(found(&b, with(vec![exactly.clone()])), [""; 0]);
-    let more = section("a", "t", Required, None, "x");
+    let more = section("a", "t", Required, "x");
     assert_eq!(
         found(&b, with(vec![exactly.clone(), more.clone()])),
         ["section::required-overflow a/s/SECTION.md:1:13"]
@@ -238,16 +211,4 @@ fn command_words() {
     let indexes = build(p).0.unwrap();
     assert_eq!(indexes.command("GET_IT").unwrap().qualified, "a__get-it");
     assert!(indexes.command("g").is_some() && indexes.command("h").is_none());
-}
-
-#[test]
-fn many_always_loaded_tools_are_told_once() {
-    let b = bot("");
-    let many = |n: usize| {
-        move |p: &mut Parts<'_>| {
-            p.contributions.extend((0..n).map(|i| tool("a", &format!("t{i}"), "always_loaded = true")))
-        }
-    };
-    assert_eq!(found(&b, many(20)), [""; 0]);
-    assert_eq!(found(&b, many(21)).len(), 1);
 }
