@@ -46,6 +46,7 @@ impl fmt::Debug for Http {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the one place that builds a client")]
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .tls_backend_rustls()

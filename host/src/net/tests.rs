@@ -1,5 +1,5 @@
 use super::*;
-use crate::task::ManualClock;
+use crate::task::{ManualClock, Tasks};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ async fn no_redirect_is_followed_and_no_address_is_in_an_error() {
     let http = Http::new(ManualClock::default().shared()).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let server = tokio::spawn(async move {
+    let server = Tasks::new().spawn("server", async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let mut buffer = [0; 2048];
         let _ = socket.read(&mut buffer).await.unwrap();

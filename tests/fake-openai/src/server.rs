@@ -79,6 +79,7 @@ impl FakeOpenAi {
             .route("/__script", post(set_script))
             .layer(DefaultBodyLimit::max(MAX_BODY))
             .with_state(shared.clone());
+        #[expect(clippy::disallowed_methods, reason = "a test server of its own; the handle ends it")]
         let task = tokio::spawn(async move {
             // Ends with the handle; an error of the listener ends it too, and every client sees that.
             let _ = axum::serve(listener, app).await;
@@ -285,6 +286,7 @@ fn with_fault(mut chunks: Vec<String>, fault: Option<&Fault>) -> Chunks {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test server of its own, with real latency")]
 fn paced(stream: Chunks, latency: Duration) -> Chunks {
     if latency.is_zero() {
         return stream;

@@ -106,7 +106,6 @@ pub(super) fn cost(usage: &Usage, config: &ModelConfig) -> f64 {
     const PER: f64 = 1_000_000.0;
     let cached = usage.cached_read.min(usage.input);
     let price_cached = config.price_cached.unwrap_or(config.price_in);
-    #[allow(clippy::cast_precision_loss)]
     let parts = [
         (usage.input - cached) as f64 * config.price_in,
         cached as f64 * price_cached,

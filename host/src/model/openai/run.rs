@@ -101,8 +101,7 @@ impl<'a> Step<'a> {
         self.model.health.worked();
         let stop = answer.stop();
         let mut usage = answer.usage.unwrap_or_else(|| {
-            let sent =
-                ModelRequest { tools: tools.iter().map(|t| ModelTool::clone(t)).collect(), ..self.request.clone() };
+            let sent = ModelRequest { tools: tools.iter().copied().cloned().collect(), ..self.request.clone() };
             estimate_step(&sent, &format!("{}{}", answer.said, answer.calls.written()))
         });
         usage.cost_usd = cost(&usage, &self.model.config);

@@ -126,7 +126,7 @@ fn names_tool(run: &str, words: &HashSet<String>) -> bool {
 fn cjk_words(run: &str, words: &HashSet<String>) -> Vec<Span<usize>> {
     let chars: Vec<(usize, char)> = run.char_indices().collect();
     if let [(_, only)] = chars.as_slice() {
-        return if words.contains(&only.to_string()) { vec![0..run.len()] } else { Vec::new() };
+        return words.contains(&only.to_string()).then_some(0..run.len()).into_iter().collect();
     }
     let pair = |two: &[(usize, char)]| {
         let [(start, a), (second, b)] = two else { return None };

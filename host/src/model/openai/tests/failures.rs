@@ -182,7 +182,8 @@ async fn stop_ends_it_at_once_wherever_it_is() {
         let r = request(&[]);
         let stop = r.cancellation.clone();
         let model = b.model.clone();
-        let step = tokio::spawn(async move { model.complete(r).await.unwrap().collect::<Vec<_>>().await });
+        let step = crate::task::Tasks::new()
+            .spawn("step", async move { model.complete(r).await.unwrap().collect::<Vec<_>>().await });
         while b.server.requests().is_empty() {
             tokio::task::yield_now().await;
         }
