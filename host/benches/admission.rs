@@ -29,7 +29,7 @@ fn facts() -> Facts {
 
 #[divan::bench]
 fn admitted(bencher: divan::Bencher<'_, '_>) {
-    let permit = |i: usize| if i % 2 == 0 { format!("group(-{i}, -7)") } else { format!("group(-{i})") };
+    let permit = |i: usize| if i.is_multiple_of(2) { format!("group(-{i}, -7)") } else { format!("group(-{i})") };
     let rules: Vec<Rules> = (0..TOOLS)
         .map(|i| Rules { permissions: vec![permit(i % CLAUSES), permit((i + 17) % CLAUSES)], ..Rules::default() })
         .collect();
