@@ -55,6 +55,9 @@ pub struct ConsoleConfig {
     pub commands: Vec<String>,
     /// Makes message ids of this run unique.
     pub run_id: String,
+    /// Keys every JSON event begins with.
+    #[serde(default)]
+    pub event_head: serde_json::Map<String, serde_json::Value>,
 }
 
 /// What a reader thread hands over.

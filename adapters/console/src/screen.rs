@@ -7,7 +7,7 @@ use plugin_sdk::{
     ConversationRef, Draft, Edit, Lookup, MediaRef, Outgoing, OutgoingKind, Segment, Send, SendError, Sent, Settled,
     Unsupported,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// Frames of the busy line.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// Keys of a JSON event.
+const EVENT_KEYS: [&str; 7] = ["event", "kind", "text", "segments", "turn_id", "outcome", "detail"];
 
 #[derive(Default)]
 struct View {
@@ -31,6 +34,7 @@ struct View {
 pub(crate) struct Screen {
     mode: Mode,
     color: bool,
+    event_head: Map<String, Value>,
     state: Arc<State>,
     view: Mutex<View>,
     sent: AtomicU64,
@@ -38,11 +42,23 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(config: &ConsoleConfig, state: Arc<State>) -> Self {
-        Self { mode: config.mode, color: config.color, state, view: Mutex::default(), sent: AtomicU64::new(0) }
+        Self {
+            mode: config.mode,
+            color: config.color,
+            event_head: config.event_head.clone(),
+            state,
+            view: Mutex::default(),
+            sent: AtomicU64::new(0),
+        }
     }
 
+    /// One line with every key of an event; what does not belong to it is `null`.
     fn event(&self, value: &Value) -> Result<(), SendError> {
-        self.write(&format!("{value}\n"))
+        let mut line = self.event_head.clone();
+        for key in EVENT_KEYS {
+            line.insert(key.into(), value[key].clone());
+        }
+        self.write(&format!("{}\n", Value::Object(line)))
     }
 
     fn write(&self, text: &str) -> Result<(), SendError> {

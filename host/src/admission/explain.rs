@@ -208,32 +208,6 @@ impl Explanation {
     fn platform_roles(&self) -> Vec<String> {
         self.facts.platform_permissions.clone().and_then(Result::ok).unwrap_or_default()
     }
-
-    fn heading(&self) -> String {
-        let mut line = format!("{}   owner {}", self.name, self.owner);
-        match self.generation {
-            Some(n) => line.push_str(&format!("   generation {n}")),
-            None => line.push_str("   from disk"),
-        }
-        if let Some(file) = &self.file {
-            line.push_str(&format!("   {file}"));
-        }
-        line
-    }
-
-    fn subject_line(&self) -> String {
-        let place = &self.facts.conversation;
-        let thread = place.thread.as_ref().map(|t| format!("#{t}")).unwrap_or_default();
-        let role = effective_role(&self.facts).map_or("none", |r| r.as_str());
-        let roles = self.platform_roles();
-        let roles = if roles.is_empty() { "none".to_string() } else { roles.join(", ") };
-        format!(
-            "as {} in {} {}{thread}   host role {role}   platform roles {roles}",
-            self.facts.principal.id(),
-            place.scope,
-            place.scene
-        )
-    }
 }
 
 fn approval_json(a: &ApprovalDecision) -> Value {
@@ -248,66 +222,6 @@ fn approval_json(a: &ApprovalDecision) -> Value {
 /// The text form.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.heading())?;
-        writeln!(f, "{}", self.subject_line())?;
-        let short = |name: &str| {
-            let c = self.checks.iter().find(|c| c.check == name)?;
-            Some(match (name, c.passed, &c.detail) {
-                ("hidden", _, d) => format!("hidden {}", if d.is_some() { "yes" } else { "no" }),
-                (_, true, _) => format!("{name} pass"),
-                (_, false, d) => format!("{name} FAIL {}", d.as_deref().unwrap_or_default()),
-            })
-        };
-        let first: Vec<String> = ["exists", "deny", "disabled", "hidden"].into_iter().filter_map(short).collect();
-        writeln!(f, "  {}", first.join("   "))?;
-        for c in self.checks.iter().skip(first.len()) {
-            write_check(f, c)?;
-        }
-        match &self.denial {
-            None => writeln!(f, "admitted  {}", self.exposure.as_str())?,
-            Some(d) => {
-                let cause =
-                    if d.reason == "admission::permit" { d.detail.split(": ").next() } else { Some(&*d.detail) };
-                writeln!(f, "denied  {}  {}", d.reason, cause.unwrap_or_default())?;
-            }
-        }
-        match &self.approval {
-            Some(a) => write_approval(f, a, self.admitted()),
-            None => Ok(()),
-        }
+        f.write_str(&super::explanation_text(&self.to_json()))
     }
-}
-
-fn write_check(f: &mut fmt::Formatter<'_>, c: &Check) -> fmt::Result {
-    let label = match c.index {
-        Some(i) => format!("{} {i}", c.check),
-        None => c.check.to_string(),
-    };
-    let value = match &c.value {
-        Value::Array(list) if list.is_empty() => "all".to_string(),
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-        Value::String(s) => s.clone(),
-        _ => "none".to_string(),
-    };
-    if c.check == "placement" {
-        return writeln!(f, "  {label:<12} {value}");
-    }
-    let verdict = if c.passed { "pass" } else { "FAIL" };
-    let why = c.detail.as_ref().map(|d| format!("  {d}")).unwrap_or_default();
-    writeln!(f, "  {label:<12} {value:<21} {verdict}{why}")
-}
-
-fn write_approval(f: &mut fmt::Formatter<'_>, a: &ApprovalDecision, admitted: bool) -> fmt::Result {
-    let head = if admitted { "approval: " } else { "approval if admitted: " };
-    let mut reasons: Vec<String> = a
-        .deciding()
-        .map(|b| match b.source.as_str() {
-            "requires_approval" => b.value.clone(),
-            source => format!("{source} = {}", b.value),
-        })
-        .collect();
-    if a.auto_master {
-        reasons.push("approval.auto_approve_master".into());
-    }
-    write!(f, "{head}{} ({})   approvers {}", a.decision.as_str(), reasons.join("; "), a.approvers.join(", "))
 }

@@ -6,6 +6,7 @@ mod approval;
 mod check;
 mod compiled;
 mod explain;
+mod explain_text;
 mod facts;
 mod pattern;
 mod permit;
@@ -21,6 +22,7 @@ pub use approval::{ApprovalDecision, Because, Declared, Gated, Opinion, Override
 pub use check::{Finding, check_permits, check_policy, check_rules};
 pub use compiled::{BitSet, CompiledRules};
 pub use explain::{Check, ExplainInput, Explanation, Exposure, explain};
+pub use explain_text::explanation_text;
 pub use facts::*;
 pub use pattern::NamePattern;
 pub use permit::{Args, Permit, PermitError, parse_permit};

@@ -10,4 +10,3 @@ pub use list::{LIST_KINDS, list};
 pub use texts::{help, reloaded, skills, start, status_text, tools};
 pub use view::{NameFault, View, plugin_json};
 pub use why::{explain, why};
-

@@ -16,9 +16,7 @@ pub fn explain(view: &View<'_>, name: &str, facts: &Facts) -> Result<Explanation
     match view.indexes.tools.resolve(name) {
         Ok(tool) => Ok(view.explain_tool(tool, facts)),
         Err(NameError::Ambiguous { name, qualified }) => Err(NameFault::Ambiguous { name, qualified }),
-        Err(NameError::Unknown(e)) => {
-            Err(NameFault::Unknown { kind: "tool", name: e.name, nearest: e.nearest })
-        }
+        Err(NameError::Unknown(e)) => Err(NameFault::Unknown { kind: "tool", name: e.name, nearest: e.nearest }),
     }
 }
 

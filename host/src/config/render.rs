@@ -133,6 +133,11 @@ fn snippet(text: &str, d: &Diagnostic) -> (String, String) {
     (shown, format!("{}{}", " ".repeat(before), "^".repeat(carets.max(1))))
 }
 
+/// Columns of a terminal that a text takes.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
 /// Columns of a terminal: East Asian wide characters and emoji take two.
 fn width(c: char) -> usize {
     let wide = matches!(u32::from(c),

@@ -6,35 +6,35 @@ use std::path::PathBuf;
 /// A chat-bot host: plugins in folders, swapped while it runs.
 #[derive(Debug, Parser)]
 #[command(name = "understudy", version = version(), about, propagate_version = false, disable_help_subcommand = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Version with the features of this build.
-pub fn version() -> &'static str {
+pub(crate) fn version() -> &'static str {
     concat!(env!("CARGO_PKG_VERSION"), " (features: console command)")
 }
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// No progress lines
     #[arg(short, long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Data folder, instead of the one bot.toml names
     #[arg(long, global = true, value_name = "P")]
-    pub data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Write a working example that passes `check` and `test`
     New(New),
     /// Run the host
@@ -63,9 +63,47 @@ pub enum Command {
     Schema(Schema),
 }
 
+/// The word of every command.
+pub(crate) const COMMANDS: [&str; 13] = [
+    "new",
+    "run",
+    "chat",
+    "ask",
+    "check",
+    "list",
+    "explain",
+    "call",
+    "test",
+    "reload",
+    "generations",
+    "status",
+    "schema",
+];
+
+impl Command {
+    /// Its word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Command::New(_) => "new",
+            Command::Run(_) => "run",
+            Command::Chat(_) => "chat",
+            Command::Ask(_) => "ask",
+            Command::Check(_) => "check",
+            Command::List(_) => "list",
+            Command::Explain(_) => "explain",
+            Command::Call(_) => "call",
+            Command::Test(_) => "test",
+            Command::Reload(_) => "reload",
+            Command::Generations(_) => "generations",
+            Command::Status(_) => "status",
+            Command::Schema(_) => "schema",
+        }
+    }
+}
+
 /// Kinds of `new`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NewKind {
+pub(crate) enum NewKind {
     Bot,
     Plugin,
     Tool,
@@ -74,213 +112,213 @@ pub enum NewKind {
 }
 
 #[derive(Debug, Args)]
-pub struct New {
+pub(crate) struct New {
     /// What to write
-    pub kind: NewKind,
+    pub(crate) kind: NewKind,
     /// Its folder name
-    pub name: String,
+    pub(crate) name: String,
     /// Folder to write into: a bot or plugin folder, for `bot` any folder
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// How its tool runs
     #[arg(long, value_name = "R", default_value = "command", value_parser = ["command"])]
-    pub runtime: String,
+    pub(crate) runtime: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// Bot folder
     #[arg(default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Reload only on request
     #[arg(long)]
-    pub no_watch: bool,
+    pub(crate) no_watch: bool,
     /// Do not start with a broken plugin
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Chat {
+pub(crate) struct Chat {
     /// Bot folder
     #[arg(default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Talk as somebody else: a console user's name, PLATFORM:ID, or PLATFORM[/ENDPOINT]:SCOPE:SCENE[#THREAD]:user:ID
     #[arg(long = "as", value_name = "SUBJECT")]
-    pub subject: Option<String>,
+    pub(crate) subject: Option<String>,
     /// No colours, no line editor
     #[arg(long)]
-    pub plain: bool,
+    pub(crate) plain: bool,
     /// Send this one message and exit
     #[arg(long, value_name = "TEXT")]
-    pub once: Option<String>,
+    pub(crate) once: Option<String>,
 }
 
 /// Who a call is for.
 #[derive(Debug, Clone, Args)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// A console user's name, PLATFORM:ID, or PLATFORM[/ENDPOINT]:SCOPE:SCENE[#THREAD]:user:ID
     #[arg(long = "as", value_name = "SUBJECT")]
-    pub subject: Option<String>,
+    pub(crate) subject: Option<String>,
     /// Scope of a PLATFORM:ID subject
     #[arg(long, value_name = "S", value_parser = ["private", "group", "channel"])]
-    pub scope: Option<String>,
+    pub(crate) scope: Option<String>,
     /// Host role
     #[arg(long, value_name = "R", value_parser = ["master", "trusted", "user", "none"])]
-    pub role: Option<String>,
+    pub(crate) role: Option<String>,
     /// Platform permission the subject holds; may be repeated
     #[arg(long = "perm", value_name = "P")]
-    pub perms: Vec<String>,
+    pub(crate) perms: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Ask {
+pub(crate) struct Ask {
     /// Bot folder
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// The message
-    pub text: String,
+    pub(crate) text: String,
     #[command(flatten)]
-    pub subject: Subject,
+    pub(crate) subject: Subject,
     /// Keep and continue a named session
     #[arg(long, value_name = "NAME")]
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// Say yes when this tool asks; may be repeated
     #[arg(long, value_name = "TOOL")]
-    pub approve: Vec<String>,
+    pub(crate) approve: Vec<String>,
     /// Give up after this many seconds
     #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
+    pub(crate) timeout: Option<f64>,
 }
 
 #[derive(Debug, Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// Bot folder
     #[arg(default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Run no plugin code at all
     #[arg(long = "static")]
-    pub no_code: bool,
+    pub(crate) no_code: bool,
     /// Exit 1 on warnings too
     #[arg(long)]
-    pub deny_warnings: bool,
+    pub(crate) deny_warnings: bool,
 }
 
 /// Where a view is read from.
 #[derive(Debug, Clone, Args)]
-pub struct Where {
+pub(crate) struct Where {
     /// Bot folder
     #[arg(long, value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Read the folder even when a host runs
     #[arg(long)]
-    pub disk: bool,
+    pub(crate) disk: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct List {
+pub(crate) struct List {
     /// What to list
     #[arg(default_value = "tools", value_parser = ["tools", "skills", "sections", "commands", "plugins"])]
-    pub kind: String,
+    pub(crate) kind: String,
     #[command(flatten)]
-    pub place: Where,
+    pub(crate) place: Where,
     #[command(flatten)]
-    pub subject: Subject,
+    pub(crate) subject: Subject,
     /// Show input schemas
     #[arg(long)]
-    pub schema: bool,
+    pub(crate) schema: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Explain {
+pub(crate) struct Explain {
     /// Tool, or skill:NAME, section:NAME
     #[arg(required_unless_present = "code")]
-    pub tool: Option<String>,
+    pub(crate) tool: Option<String>,
     #[command(flatten)]
-    pub place: Where,
+    pub(crate) place: Where,
     #[command(flatten)]
-    pub subject: Subject,
+    pub(crate) subject: Subject,
     /// Explain a diagnostic code instead
     #[arg(long, value_name = "CODE", conflicts_with = "tool")]
-    pub code: Option<String>,
+    pub(crate) code: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Call {
+pub(crate) struct Call {
     /// Tool
-    pub tool: String,
+    pub(crate) tool: String,
     /// Arguments as a JSON object, or - for standard input
     #[arg(value_name = "JSON|-", default_value = "{}")]
-    pub input: String,
+    pub(crate) input: String,
     #[command(flatten)]
-    pub place: Where,
+    pub(crate) place: Where,
     #[command(flatten)]
-    pub subject: Subject,
+    pub(crate) subject: Subject,
     /// Keep and continue a named session
     #[arg(long, value_name = "NAME")]
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// Say yes when it asks
     #[arg(long)]
-    pub approve: bool,
+    pub(crate) approve: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Test {
+pub(crate) struct Test {
     /// Bot folder
     #[arg(default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Only files whose path holds this text
-    pub filter: Option<String>,
+    pub(crate) filter: Option<String>,
 }
 
 /// Where a running host is found.
 #[derive(Debug, Clone, Args)]
-pub struct Live {
+pub(crate) struct Live {
     /// Bot folder
     #[arg(long, value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct Reload {
+pub(crate) struct Reload {
     /// Owners to rebuild even if unchanged
-    pub owners: Vec<String>,
+    pub(crate) owners: Vec<String>,
     #[command(flatten)]
-    pub live: Live,
+    pub(crate) live: Live,
     /// Read every file again
     #[arg(long)]
-    pub full: bool,
+    pub(crate) full: bool,
     /// Do not wait for retired generations: cancel the turns of the oldest
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Do not wait for the verdict
     #[arg(long)]
-    pub no_wait: bool,
+    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Generations {
+pub(crate) struct Generations {
     #[command(flatten)]
-    pub live: Live,
+    pub(crate) live: Live,
     /// Also the last 200 reload records
     #[arg(long)]
-    pub records: bool,
+    pub(crate) records: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Status {
+pub(crate) struct Status {
     #[command(flatten)]
-    pub live: Live,
+    pub(crate) live: Live,
     /// Exit 0 when ready, 1 when not
     #[arg(long)]
-    pub ready: bool,
+    pub(crate) ready: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Schema {
+pub(crate) struct Schema {
     /// Format
     #[arg(required_unless_present = "list")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// Names of the formats
     #[arg(long)]
-    pub list: bool,
+    pub(crate) list: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::out::Failure;
 use bytes::Bytes;
+use host::task::Tasks;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 use tokio::net::UnixStream;
 
 /// A found host.
-pub struct Client {
+pub(crate) struct Client {
     socket: PathBuf,
     token: String,
+    tasks: Tasks,
 }
 
 /// What the control file says about a running host.
@@ -23,7 +25,7 @@ fn control(data_dir: &Path) -> Option<Value> {
 
 impl Client {
     /// The running host of a data folder; `None` when there is none (a stale file counts as none).
-    pub fn find(data_dir: &Path) -> Result<Option<Self>, Failure> {
+    pub(crate) fn find(data_dir: &Path) -> Result<Option<Self>, Failure> {
         let Some(control) = control(data_dir) else { return Ok(None) };
         let pid = control.get("pid").and_then(Value::as_i64).and_then(|p| i32::try_from(p).ok());
         let alive = pid
@@ -43,23 +45,23 @@ impl Client {
         let socket = control.get("socket").and_then(Value::as_str).unwrap_or_default();
         let token = std::fs::read_to_string(data_dir.join("control.token"))
             .map_err(|e| Failure::forbidden(format!("control.token: {e}")))?;
-        Ok(Some(Self { socket: PathBuf::from(socket), token: token.trim().to_string() }))
+        Ok(Some(Self { socket: PathBuf::from(socket), token: token.trim().to_string(), tasks: Tasks::new() }))
     }
 
     /// As `find`, but no host is exit 3.
-    pub fn require(data_dir: &Path) -> Result<Self, Failure> {
+    pub(crate) fn require(data_dir: &Path) -> Result<Self, Failure> {
         Self::find(data_dir)?.ok_or_else(|| {
             Failure::no_host("not running: no host uses this data folder; start one with `understudy run`")
         })
     }
 
     /// Sends one request and gives the response with its body still to be read.
-    pub async fn send(&self, path: &str, body: &Value) -> Result<Response<Incoming>, Failure> {
+    pub(crate) async fn send(&self, path: &str, body: &Value) -> Result<Response<Incoming>, Failure> {
         let unreachable = |e: &dyn std::fmt::Display| Failure::no_host(format!("the host does not answer: {e}"));
         let stream = UnixStream::connect(&self.socket).await.map_err(|e| unreachable(&e))?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| unreachable(&e))?;
-        tokio::spawn(connection);
+        self.tasks.spawn("control socket", connection);
         let request = Request::post(path)
             .header("host", "understudy")
             .header("authorization", format!("Bearer {}", self.token))
@@ -77,7 +79,7 @@ impl Client {
     }
 
     /// One command: its exit code and body.
-    pub async fn command(&self, command: &str, args: Value) -> Result<(u8, Value), Failure> {
+    pub(crate) async fn command(&self, command: &str, args: Value) -> Result<(u8, Value), Failure> {
         let body = serde_json::json!({"command": command, "args": args});
         let response = self.send("/v1/command", &body).await?;
         let bytes = response.into_body().collect().await.map_err(|e| Failure::no_host(e.to_string()))?.to_bytes();

@@ -20,7 +20,7 @@ const SECTION: &str = include_str!("templates/SECTION.md");
 /// Files to write, relative to the target folder, in order.
 type Files = Vec<(PathBuf, String)>;
 
-pub fn run(args: &New, out: &Out) -> Result<u8, Failure> {
+pub(crate) fn run(args: &New, out: &Out) -> Result<u8, Failure> {
     check_name(args)?;
     let (files, next) = plan(args)?;
     let taken: Vec<String> = files.iter().map(|(p, _)| p).filter(|p| p.exists()).map(|p| shown(p)).collect();

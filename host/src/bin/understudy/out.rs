@@ -1,34 +1,36 @@
 //! How results leave the process: one JSON object or text on stdout, diagnostics on stderr, an exit code.
 
+use crate::shapes;
+use crate::signals::Caught;
 use host::config::render;
 use plugin_sdk::{Diagnostic, Severity};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
 
 /// Done.
-pub const OK: u8 = 0;
+pub(crate) const OK: u8 = 0;
 /// Refused or failed.
-pub const REFUSED: u8 = 1;
+pub(crate) const REFUSED: u8 = 1;
 /// Wrong usage.
-pub const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 /// No running host.
-pub const NO_HOST: u8 = 3;
+pub(crate) const NO_HOST: u8 = 3;
 /// Token or role refused.
-pub const FORBIDDEN: u8 = 4;
+pub(crate) const FORBIDDEN: u8 = 4;
 /// Timed out.
-pub const TIMEOUT: u8 = 5;
+pub(crate) const TIMEOUT: u8 = 5;
 /// The turn did not complete.
-pub const INCOMPLETE: u8 = 6;
+pub(crate) const INCOMPLETE: u8 = 6;
 /// Needs approval and nobody to ask.
-pub const NEEDS_APPROVAL: u8 = 7;
+pub(crate) const NEEDS_APPROVAL: u8 = 7;
 /// Internal error.
-pub const INTERNAL: u8 = 70;
+pub(crate) const INTERNAL: u8 = 70;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub struct Failure {
-    pub exit: u8,
-    pub diagnostics: Vec<Diagnostic>,
+pub(crate) struct Failure {
+    pub(crate) exit: u8,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Failure {
@@ -36,58 +38,75 @@ impl Failure {
         Self { exit, diagnostics: vec![Diagnostic::error(code, message)] }
     }
 
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::with(USAGE, "cli::usage", message)
     }
 
-    pub fn refused(message: impl Into<String>) -> Self {
+    pub(crate) fn usage_with(message: impl Into<String>, help: impl Into<String>) -> Self {
+        let help: String = help.into();
+        let found = Diagnostic::error("cli::usage", message);
+        let found = if help.is_empty() { found } else { found.help(help) };
+        Self { exit: USAGE, diagnostics: vec![found] }
+    }
+
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::with(REFUSED, "cli::failed", message)
     }
 
-    pub fn no_host(message: impl Into<String>) -> Self {
+    pub(crate) fn no_host(message: impl Into<String>) -> Self {
         Self::with(NO_HOST, "cli::no-host", message)
     }
 
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         Self::with(FORBIDDEN, "cli::forbidden", message)
     }
 
-    pub fn protocol(message: impl Into<String>) -> Self {
+    pub(crate) fn protocol(message: impl Into<String>) -> Self {
         Self::with(REFUSED, "cli::protocol", message)
     }
 
-    pub fn timeout(message: impl Into<String>) -> Self {
+    pub(crate) fn timeout(message: impl Into<String>) -> Self {
         Self::with(TIMEOUT, "cli::timeout", message)
     }
 
-    pub fn internal(message: impl Into<String>) -> Self {
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::with(INTERNAL, "cli::internal", message)
     }
 
-    pub fn diagnostics(exit: u8, diagnostics: Vec<Diagnostic>) -> Self {
+    pub(crate) fn interrupted(by: Caught) -> Self {
+        Self::with(by.exit(), "cli::failed", "interrupted by a signal")
+    }
+
+    pub(crate) fn diagnostics(exit: u8, diagnostics: Vec<Diagnostic>) -> Self {
         Self { exit, diagnostics }
     }
 }
 
 /// The output side of one command.
-pub struct Out {
-    pub json: bool,
-    pub quiet: bool,
+pub(crate) struct Out {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
 }
 
 impl Out {
-    pub fn color(&self, stream_is_terminal: bool) -> bool {
+    pub(crate) fn color(&self, stream_is_terminal: bool) -> bool {
         stream_is_terminal && !host::config::no_color()
     }
 
     /// Prints the result; the exit code is 0, or 1 with an error among the diagnostics.
-    pub fn finish(&self, command: &str, body: Value, diagnostics: &[Diagnostic], text: &str) -> Result<u8, Failure> {
+    pub(crate) fn finish(
+        &self,
+        command: &str,
+        body: Value,
+        diagnostics: &[Diagnostic],
+        text: &str,
+    ) -> Result<u8, Failure> {
         let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
         self.finish_with(command, body, diagnostics, text, if failed { REFUSED } else { OK })
     }
 
     /// Prints the result with a given exit code.
-    pub fn finish_with(
+    pub(crate) fn finish_with(
         &self,
         command: &str,
         body: Value,
@@ -105,7 +124,7 @@ impl Out {
     }
 
     /// Shows diagnostics on stderr.
-    pub fn report(&self, diagnostics: &[Diagnostic]) {
+    pub(crate) fn report(&self, diagnostics: &[Diagnostic]) {
         if !diagnostics.is_empty() {
             let text = render::human(diagnostics, self.color(std::io::stderr().is_terminal()));
             self.stderr(&text);
@@ -113,10 +132,20 @@ impl Out {
     }
 
     /// A progress or side line on stderr.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.stderr(&format!("{text}\n"));
         }
+    }
+
+    /// A line on stderr that belongs to the result.
+    pub(crate) fn say(&self, text: &str) {
+        self.stderr(&format!("{}\n", crate::show::clean(text)));
+    }
+
+    /// Draws the progress line anew on a terminal, else writes it as a line of its own.
+    pub(crate) fn redraw(&self, line: &str, terminal: bool) {
+        if terminal { self.stderr(&format!("\r\x1b[2K{line}")) } else { self.stderr(&format!("{line}\n")) }
     }
 
     fn stderr(&self, text: &str) {
@@ -124,7 +153,7 @@ impl Out {
         drop(std::io::stderr().lock().write_all(text.as_bytes()));
     }
 
-    pub fn stdout(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn stdout(&self, text: &str) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => Ok(()),
@@ -135,9 +164,9 @@ impl Out {
     }
 
     /// Reports a failure and gives its exit code.
-    pub fn fail(&self, command: &str, failure: &Failure) -> u8 {
+    pub(crate) fn fail(&self, command: &str, failure: &Failure) -> u8 {
         if self.json {
-            let body = json!({});
+            let body = shapes::nothing(command);
             drop(self.stdout(&format!("{}\n", envelope(command, false, &failure.diagnostics, body))));
         } else {
             self.report(&failure.diagnostics);
@@ -147,7 +176,7 @@ impl Out {
 }
 
 /// `{schema, ok, diagnostics, …body}`.
-pub fn envelope(command: &str, ok: bool, diagnostics: &[Diagnostic], body: Value) -> Value {
+pub(crate) fn envelope(command: &str, ok: bool, diagnostics: &[Diagnostic], body: Value) -> Value {
     let mut map = Map::new();
     map.insert("schema".into(), Value::String(format!("understudy.{command}/1")));
     map.insert("ok".into(), Value::Bool(ok));
