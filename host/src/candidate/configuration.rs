@@ -6,7 +6,7 @@ use crate::admission::{LivePolicy, PolicyInput};
 use crate::config::doc::Doc;
 use crate::config::{BOT_FILE, BotConfig, Env, LoadInput, LoadedBot, config_digest, load_bot};
 use crate::loader::SourceTree;
-use plugin_sdk::Diagnostic;
+use plugin_sdk::{Diagnostic, OwnerPath};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,7 +92,13 @@ fn pin(bot: &mut BotConfig, process: &BotConfig) -> Vec<String> {
 }
 
 fn sources(bot_dir: &Path, read: &LoadedBot) -> BTreeSet<PathBuf> {
-    read.secret_sources.iter().cloned().chain([bot_dir.join(BOT_FILE)]).collect()
+    let files = read.secret_sources.iter().cloned().chain([bot_dir.join(BOT_FILE)]);
+    // Events name a file by the real path of its folder.
+    let real_folder = |f: PathBuf| match (f.parent(), f.file_name()) {
+        (Some(folder), Some(name)) => real(folder).join(name),
+        _ => f,
+    };
+    files.map(real_folder).collect()
 }
 
 fn folders_of(files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
@@ -101,12 +107,34 @@ fn folders_of(files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
 
 /// Folders of the tree, of secrets, and the parents of the roots, to see those vanish and return.
 pub(super) fn watch_list(run: &mut Run<'_>, loaded: &Loaded, tree: &SourceTree) {
-    let bot_dir = &run.shop.setup.bot_dir;
-    let roots = loaded.bot.plugins.paths.iter().map(|p| bot_dir.join(p)).chain([bot_dir.clone()]);
-    let parents = roots.filter_map(|r| r.parent().map(Path::to_path_buf));
+    let bot_dir = real(&run.shop.setup.bot_dir);
+    let bot = &loaded.bot;
+    let data_dir = bot_dir.join(&bot.bot.data_dir);
+    let paths: Vec<PathBuf> = bot.plugins.paths.iter().map(|p| real(&bot_dir.join(p))).collect();
+    let mut roots = vec![bot_dir.clone()];
+    roots.extend(paths.iter().filter(|p| !p.starts_with(&bot_dir)).cloned());
+    if bot.agent.skills.enabled {
+        roots.push(real(&data_dir.join(&bot.workspace.root).join(&bot.agent.skills.root)));
+    }
     let list: &mut WatchList = &mut run.report.watch;
     list.folders.extend(tree.watch.iter().cloned());
-    list.folders.extend(parents);
+    list.folders.extend(roots.iter().chain(&paths).filter_map(|r| r.parent().map(Path::to_path_buf)));
+    list.folders.extend(paths.iter().filter(|p| p.is_dir()).cloned());
     list.plugins = tree.plugins.iter().map(|p| (p.owner.clone(), p.dir.clone())).collect();
-    list.never = [bot_dir.join(&loaded.bot.bot.data_dir), run.shop.setup.data_dir.clone()].into();
+    for plugin in &tree.plugins {
+        let top = plugin.files.iter().filter(|f| !f.path.contains('/'));
+        list.files.extend(top.map(|f| plugin.dir.join(&f.path)));
+    }
+    list.search = paths.into_iter().map(|p| (OwnerPath::root(), p)).collect();
+    let nested = list.plugins.iter().filter(|(owner, _)| !owner.is_root());
+    let nested: Vec<_> = nested.map(|(owner, dir)| (owner.clone(), dir.join("plugins"))).collect();
+    list.search.extend(nested);
+    list.roots = roots;
+    let log_file = bot.telemetry.log_file.iter().map(|f| bot_dir.join(f));
+    list.never = log_file.chain([data_dir, run.shop.setup.data_dir.clone()]).collect();
+}
+
+/// Links followed as far as the path exists.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }

@@ -76,6 +76,8 @@ pub struct PluginView {
     pub config_schema: Option<Arc<Value>>,
     /// Permissions in force.
     pub permissions: Arc<Permissions>,
+    /// Plugins it depends on, its parent not included.
+    pub depends: Vec<OwnerPath>,
 }
 
 /// A plugin that was left out, with its cause.

@@ -359,5 +359,6 @@ pub(super) fn view(plugin: &crate::loader::PluginSource, state: PluginState) -> 
         config: Arc::default(),
         config_schema: manifest.config_schema.clone().map(Arc::new),
         permissions: Arc::new(manifest.permissions.clone()),
+        depends: manifest.depends.iter().map(|d| d.plugin.clone()).collect(),
     }
 }

@@ -43,12 +43,16 @@ pub struct Report {
 pub struct WatchList {
     /// Folders that hold file sets, and the parents of the roots.
     pub folders: BTreeSet<PathBuf>,
-    /// `bot.toml`, `.env` and `*_file` targets.
+    /// `bot.toml`, `.env`, `*_file` targets, and files that lie directly in a plugin folder.
     pub files: BTreeSet<PathBuf>,
     /// Folder of each plugin, for the settling rule.
     pub plugins: Vec<(OwnerPath, PathBuf)>,
     /// Never watched.
     pub never: BTreeSet<PathBuf>,
+    /// The bot folder, search paths and the skills folder that lie outside of it.
+    pub roots: Vec<PathBuf>,
+    /// Folders whose children are plugins, with the owner they lie in.
+    pub search: Vec<(OwnerPath, PathBuf)>,
 }
 
 impl Report {

@@ -53,6 +53,25 @@ pub enum LifeEvent {
     },
 }
 
+impl LifeEvent {
+    /// The generation it is about.
+    pub fn number(&self) -> u64 {
+        match self {
+            LifeEvent::Retired { number }
+            | LifeEvent::Halfway { number, .. }
+            | LifeEvent::Cancelled { number, .. }
+            | LifeEvent::Drained { number }
+            | LifeEvent::Disposed { number, .. }
+            | LifeEvent::Abandoned { number, .. } => *number,
+        }
+    }
+
+    /// Whether nothing follows.
+    pub fn is_last(&self) -> bool {
+        matches!(self, LifeEvent::Disposed { .. } | LifeEvent::Abandoned { .. })
+    }
+}
+
 impl<T> Pointer<T> for ArcSwap<T> {
     fn load(&self) -> Arc<T> {
         self.load_full()

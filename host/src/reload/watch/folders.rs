@@ -1,0 +1,117 @@
+//! The armed folders: one watcher, one non-recursive watch per folder.
+
+use super::Seen;
+use notify::event::{AccessKind, AccessMode};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Events that may wait; further ones become one sweep of everything.
+const WAITING: usize = 8_192;
+
+/// Device and inode: a folder made again under the same path is another one.
+type Identity = (u64, u64);
+
+/// See the file's head.
+pub(super) struct Folders {
+    watcher: RecommendedWatcher,
+    armed: HashMap<PathBuf, Identity>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Folders {
+    /// A watcher that sends what it sees to `seen`.
+    pub(super) fn new(seen: UnboundedSender<Seen>) -> notify::Result<Self> {
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&waiting);
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            let what = match event {
+                Ok(event) if is_noise(&event.kind) => return,
+                Ok(event) if event.need_rescan() => Seen::Missed,
+                Ok(event) => Seen::Changed(event.paths),
+                Err(error) => Seen::Failed(error.to_string()),
+            };
+            // A full queue says only that something was missed, once.
+            let n = count.fetch_add(1, Ordering::AcqRel);
+            let what = match n {
+                n if n > WAITING => {
+                    count.fetch_sub(1, Ordering::AcqRel);
+                    return;
+                }
+                WAITING => Seen::Missed,
+                _ => what,
+            };
+            // Nobody listens any more at shutdown.
+            let _ = seen.send(what);
+        })?;
+        Ok(Self { watcher, armed: HashMap::new(), waiting })
+    }
+
+    /// One event of the queue was taken.
+    pub(super) fn taken(&self) {
+        let _ = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(1));
+    }
+
+    /// Arms a folder, again when it is another one than before. An absent folder is no fault.
+    pub(super) fn arm(&mut self, folder: &Path) -> notify::Result<()> {
+        let Some(identity) = identity(folder) else {
+            self.disarm(folder);
+            return Ok(());
+        };
+        if self.armed.get(folder) == Some(&identity) {
+            return Ok(());
+        }
+        self.disarm(folder);
+        self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        self.armed.insert(folder.to_path_buf(), identity);
+        Ok(())
+    }
+
+    /// Lets go of a folder and of everything in it.
+    pub(super) fn disarm(&mut self, folder: &Path) {
+        let gone: Vec<PathBuf> = self.armed.keys().filter(|p| p.starts_with(folder)).cloned().collect();
+        for path in gone {
+            self.drop_one(&path);
+        }
+    }
+
+    /// Lets go of every folder that `keep` does not want.
+    pub(super) fn retain(&mut self, keep: impl Fn(&Path) -> bool) {
+        let gone: Vec<PathBuf> = self.armed.keys().filter(|p| !keep(p)).cloned().collect();
+        for path in gone {
+            self.drop_one(&path);
+        }
+    }
+
+    fn drop_one(&mut self, path: &Path) {
+        self.armed.remove(path);
+        if let Err(error) = self.watcher.unwatch(path) {
+            // A deleted folder has lost its watch already.
+            tracing::trace!(path = %path.display(), %error, "no watch to remove");
+        }
+    }
+
+    /// Whether it is armed.
+    pub(super) fn has(&self, folder: &Path) -> bool {
+        self.armed.contains_key(folder)
+    }
+
+    /// Armed folders.
+    pub(super) fn count(&self) -> usize {
+        self.armed.len()
+    }
+}
+
+fn identity(folder: &Path) -> Option<Identity> {
+    let meta = std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Reading is no change; the end of writing is.
+fn is_noise(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Access(access) if *access != AccessKind::Close(AccessMode::Write))
+}
