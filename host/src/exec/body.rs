@@ -45,7 +45,7 @@ impl Ran {
 
 /// What ended the wait for a body.
 enum Wake {
-    Result(Result<ToolResult, GuardError>),
+    Result(Box<Result<ToolResult, GuardError>>),
     Cancelled,
     Expired,
 }
@@ -68,12 +68,12 @@ impl ToolExecutor {
         let times_itself = tool.from.callable.owns_timeout() || is_conversation(tool);
         let wake = tokio::select! {
             biased;
-            result = &mut work => Wake::Result(result),
+            result = &mut work => Wake::Result(Box::new(result)),
             () = cx.cancellation.cancelled() => Wake::Cancelled,
             () = countdown.expired(), if !times_itself => Wake::Expired,
         };
         if let Wake::Result(result) = wake {
-            return self.ended(result, tool, cx);
+            return self.ended(*result, tool, cx);
         }
         own.cancellation.request();
         let read_only = tool.def().is_read_only();

@@ -49,10 +49,10 @@ impl ToolExecutor {
         call: &ToolUse,
         place: Ordinal,
         cx: &ToolExecutionContext,
-    ) -> Result<Examined<'a>, Stopped<'a>> {
+    ) -> Result<Examined<'a>, Box<Stopped<'a>>> {
         let raw_key = format!("{}\nraw {}", call.name, arguments::raw_hash(call));
-        self.repeats(&raw_key).map_err(|error| Stopped { tool: None, key: None, frozen: None, error })?;
-        let early = |tool, error| Stopped { tool, key: Some(raw_key.clone()), frozen: None, error };
+        self.repeats(&raw_key).map_err(|error| Box::new(Stopped { tool: None, key: None, frozen: None, error }))?;
+        let early = |tool, error| Box::new(Stopped { tool, key: Some(raw_key.clone()), frozen: None, error });
         let tool = self.resolve(&call.name).map_err(|error| early(None, error))?;
         let sent = arguments::parse(call).map_err(|error| early(Some(tool), error))?;
         let frozen = arguments::validate(tool, sent).map_err(|error| early(Some(tool), error))?;
@@ -60,7 +60,7 @@ impl ToolExecutor {
             Ok(decision) => Ok(Examined { tool, frozen, decision }),
             Err(error) => {
                 let key = (error.code != "LOOP_BLOCKED").then(|| call_key(tool, &frozen));
-                Err(Stopped { tool: Some(tool), key, frozen: Some(frozen), error })
+                Err(Box::new(Stopped { tool: Some(tool), key, frozen: Some(frozen), error }))
             }
         }
     }

@@ -210,7 +210,7 @@ impl ToolExecutor {
             tool: Some(examined.tool),
             key: Some(key),
             frozen: Some(examined.frozen),
-            end: End::Ran(ran),
+            end: End::Ran(Box::new(ran)),
             claimed: true,
         }
     }
@@ -271,7 +271,7 @@ struct Done<'a> {
 
 enum End {
     Refused(ToolError),
-    Ran(Ran),
+    Ran(Box<Ran>),
 }
 
 impl End {
@@ -287,7 +287,7 @@ impl End {
 }
 
 impl<'a> Done<'a> {
-    fn stopped(s: Stopped<'a>) -> Self {
+    fn stopped(s: Box<Stopped<'a>>) -> Self {
         Self { tool: s.tool, key: s.key, frozen: s.frozen, end: End::Refused(s.error), claimed: false }
     }
 

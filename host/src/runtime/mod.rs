@@ -3,6 +3,8 @@
 
 mod children;
 pub mod command;
+#[cfg(test)]
+mod tests;
 
 pub use children::kill_leftovers;
 

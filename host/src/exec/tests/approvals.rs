@@ -20,7 +20,7 @@ async fn a_yes_runs_exactly_what_was_shown() {
     let w = World::new().tool("t", secret, echo()).person(&person);
     let result = w.call("t", json!({"pin": "1234", "to": "a\u{202e}b\nc"})).await;
     assert!(!result.is_error, "{result:?}");
-    let asked = person.asked.lock().unwrap();
+    let asked = person.asked.lock().unwrap().clone();
     assert_eq!(asked[0].shown, ["pin: \"•••\"", "to: \"a\\u202eb\\nc\""]);
     assert_eq!(asked[0].arguments["pin"], json!("1234"));
     assert_eq!(asked[0].timeout, Duration::from_secs(180));

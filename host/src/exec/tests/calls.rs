@@ -292,3 +292,23 @@ async fn without_a_turn_it_neither_asks_nor_journals() {
     assert_eq!(code(&run("nope", None).await), "NOT_FOUND");
     assert!(w.events().await.is_empty());
 }
+
+proptest::proptest! {
+    /// Whatever a model writes is one object or a refusal, and an object that went in comes out.
+    #[test]
+    fn any_text_is_parsed_or_refused(text in "\\PC*|[\\[\\]{}\",:0-9eE.+\\\\ -]{0,60}") {
+        match crate::exec::arguments::parse(&ToolUse::raw("c", "t", text.clone())) {
+            Ok(map) => proptest::prop_assert!(text.trim().is_empty() || serde_json::to_string(&map).is_ok()),
+            Err(e) => proptest::prop_assert!(["MALFORMED_ARGUMENTS", "VALIDATION_ERROR"].contains(&e.code.as_str())),
+        }
+    }
+
+    /// A preview is never longer than asked, and a text that fits is itself.
+    #[test]
+    fn previews_keep_their_length(text in "\\PC{0,80}", chars in 0_usize..100, both in proptest::bool::ANY) {
+        let mode = if both { plugin_sdk::PreviewMode::HeadTail } else { plugin_sdk::PreviewMode::Head };
+        let shown = preview(&text, chars, mode);
+        proptest::prop_assert!(shown.chars().count() <= chars);
+        proptest::prop_assert_eq!(shown == text, text.chars().count() <= chars);
+    }
+}

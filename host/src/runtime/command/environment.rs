@@ -1,6 +1,7 @@
 //! What a program is given of its surroundings: exactly this, nothing of the host's own environment.
 
 use super::{CommandError, CommandSpec, HostEnv};
+use crate::task::blocking;
 use plugin_sdk::OwnerPath;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) async fn prepare_home(data_dir: &Path, owner: &OwnerPath) -> Result<PathBuf, CommandError> {
     let home = crate::runtime::owner_folder(data_dir, owner);
     let made = home.clone();
-    let outcome = tokio::task::spawn_blocking(move || -> io::Result<()> {
+    let outcome = blocking("home", move || -> io::Result<()> {
         private_folder(&made)?;
         private_folder(&made.join("tmp"))?;
         private_folder(&made.join("pycache"))
@@ -48,7 +49,7 @@ pub(super) fn variables(spec: &CommandSpec, host: &HostEnv, home: &Path, call_id
         ("PATH".to_string(), host.path.clone()),
         ("LANG".into(), "C.UTF-8".into()),
         ("LC_ALL".into(), "C.UTF-8".into()),
-        ("TZ".into(), host.timezone.clone()),
+        ("TZ".into(), if host.timezone.is_empty() { "UTC".into() } else { host.timezone.clone() }),
         ("HOME".into(), text(home)),
         ("UNDERSTUDY_DATA_DIR".into(), text(home)),
         ("TMPDIR".into(), text(&home.join("tmp"))),

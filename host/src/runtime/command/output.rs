@@ -37,7 +37,7 @@ fn failed(status: ExitStatus, ended: &Ended) -> CommandError {
 }
 
 /// Standard output by its rules: a `CallResult`, data, or text.
-fn parse(stdout: &[u8]) -> Result<ToolResult, CommandError> {
+pub(super) fn parse(stdout: &[u8]) -> Result<ToolResult, CommandError> {
     let invalid = |why: String| CommandError::InvalidResult(why);
     let text = std::str::from_utf8(stdout)
         .map_err(|e| invalid(format!("standard output is not UTF-8 (byte {})", e.valid_up_to())))?;

@@ -11,9 +11,9 @@ enum Found {
     /// A file that can be executed.
     Program(PathBuf),
     /// In the tool folder, but no program.
-    NotExecutable(PathBuf),
+    NotExecutable,
     /// In the tool folder, by its slash, but absent.
-    NoFile(PathBuf),
+    NoFile,
     /// On no folder of `PATH`.
     NotOnPath,
 }
@@ -23,8 +23,8 @@ fn look_up(word: &str, tool_dir: &Path, path: &str) -> Found {
     if word.contains('/') || (!word.is_empty() && local.is_file()) {
         return match std::fs::metadata(&local) {
             Ok(meta) if meta.is_file() && meta.permissions().mode() & 0o111 != 0 => Found::Program(local),
-            Ok(_) => Found::NotExecutable(local),
-            Err(_) => Found::NoFile(local),
+            Ok(_) => Found::NotExecutable,
+            Err(_) => Found::NoFile,
         };
     }
     path.split(':')
@@ -40,10 +40,10 @@ pub(super) fn resolve(argv: &[String], tool_dir: &Path, path: &str) -> Result<Pa
     let failed = |message: String, help: &str| CommandError::Start { message, help: Some(help.to_string()) };
     match look_up(word, tool_dir, path) {
         Found::Program(p) => Ok(p),
-        Found::NotExecutable(_) => {
+        Found::NotExecutable => {
             Err(failed(format!("`{word}` is not executable"), "set its execute bit and start it with a `#!` line"))
         }
-        Found::NoFile(_) => Err(failed(format!("`{word}` does not exist"), "the file is gone from the plugin's copy")),
+        Found::NoFile => Err(failed(format!("`{word}` does not exist"), "the file is gone from the plugin's copy")),
         Found::NotOnPath => {
             Err(failed(format!("the program `{word}` is not on PATH"), "install it, or set PATH of the host"))
         }
@@ -66,33 +66,23 @@ pub struct ProgramCheck<'a> {
     pub place: &'a Place,
 }
 
-/// Findings about the program of a command: `run::program-missing`, `run::file-missing`, `run::not-executable`.
+/// Findings about a program that is looked up on `PATH`: `run::program-missing`. Files of the plugin are the
+/// loader's to judge, before they are copied.
 pub fn check_program(check: &ProgramCheck<'_>) -> Vec<Diagnostic> {
     let word = check.argv.first().map_or("", String::as_str);
-    let shown = |p: &Path| p.strip_prefix(check.tool_dir).unwrap_or(p).display().to_string();
-    let found = match look_up(word, check.tool_dir, check.path) {
-        Found::Program(_) => return Vec::new(),
-        Found::NotOnPath => {
-            let message = format!("the program `{word}` is not on PATH ({})", check.path);
-            let help = if check.optional {
-                "the tool is left out until the program is installed"
-            } else {
-                "install it, set PATH of the host, or write `optional = true` to leave the tool out without it"
-            };
-            if check.optional || check.lenient {
-                Diagnostic::warning("run::program-missing", message).help(help)
-            } else {
-                Diagnostic::error("run::program-missing", message).help(help)
-            }
-        }
-        Found::NoFile(p) => {
-            Diagnostic::error("run::file-missing", format!("`{}` does not exist in the tool folder", shown(&p)))
-                .help("a first word with a slash is a file of the tool folder")
-        }
-        Found::NotExecutable(p) => {
-            Diagnostic::error("run::not-executable", format!("`{}` is not executable", shown(&p)))
-                .help("set its execute bit, or name the interpreter first, as in [\"python3\", \"main.py\"]")
-        }
+    if !matches!(look_up(word, check.tool_dir, check.path), Found::NotOnPath) {
+        return Vec::new();
+    }
+    let message = format!("the program `{word}` is not on PATH ({})", check.path);
+    let found = if check.optional || check.lenient {
+        Diagnostic::warning("run::program-missing", message)
+    } else {
+        Diagnostic::error("run::program-missing", message)
     };
-    vec![check.place.diag(found, "/run/command")]
+    let help = if check.optional {
+        "the tool is left out until the program is installed"
+    } else {
+        "install it, set PATH of the host, or write `optional = true` to leave the tool out without it"
+    };
+    vec![check.place.diag(found.help(help), "/run/command")]
 }
