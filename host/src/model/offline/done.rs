@@ -1,6 +1,6 @@
 //! What this turn has done so far: its calls with their results.
 
-use crate::model::{ModelMessage, ModelRequest};
+use crate::model::{ModelMessage, ModelRequest, ToolChoice};
 use plugin_sdk::ContentBlock;
 use serde_json::Value;
 
@@ -31,13 +31,17 @@ impl Done {
     }
 }
 
-/// The calls since the person's newest message. Notes of the host may stand after that message as further user
-/// messages, so the one that holds the person's own words is looked for first.
+/// The calls since the person's newest message. In the last step a note of the host stands behind everything.
 pub(super) fn done(request: &ModelRequest) -> Vec<Done> {
-    let holds = |m: &ModelMessage| matches!(m, ModelMessage::User { text } if text.contains(&request.user_text));
     let is_user = |m: &ModelMessage| matches!(m, ModelMessage::User { .. });
-    let start = request.messages.iter().rposition(holds).or_else(|| request.messages.iter().rposition(is_user));
-    let turn = request.messages.get(start.map_or(0, |i| i + 1)..).unwrap_or_default();
+    let mut turn = request.messages.as_slice();
+    if let ([before @ .., ModelMessage::User { .. }], ToolChoice::None) = (turn, request.tool_choice)
+        && before.iter().any(is_user)
+    {
+        turn = before;
+    }
+    let start = turn.iter().rposition(is_user).map_or(0, |i| i + 1);
+    let turn = turn.get(start..).unwrap_or_default();
     let mut out = Vec::new();
     for message in turn {
         let ModelMessage::Tool { call_id, content, is_error, data, .. } = message else { continue };

@@ -121,6 +121,9 @@ impl<'a> Step<'a> {
     }
 
     async fn failed(&self, fault: Fault, events: &mut Events) -> Result<(), ModelError> {
+        if let Fault::Transient { reason, .. } | Fault::Busy { reason } | Fault::Down { reason } = &fault {
+            tracing::warn!(code = "model::down", model = self.model.config.model, reason, "the model gave no answer");
+        }
         Err(match fault {
             Fault::Transient { reason, .. } | Fault::Busy { reason } => {
                 self.model.health.failed(self.model.http.clock());

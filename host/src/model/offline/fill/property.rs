@@ -1,6 +1,7 @@
 //! What a property of a schema takes, as far as words can give it.
 
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// Local references followed in a row.
 const REF_HOPS: usize = 16;
@@ -86,12 +87,11 @@ impl Property {
     /// Options of a question, when there are as many as one can have.
     pub(in crate::model::offline) fn options(&self) -> Option<Vec<String>> {
         let Kind::One(Single::Choice(values)) = &self.kind else { return None };
-        let mut options: Vec<String> = values.iter().map(text_of).collect();
-        let good = |o: &String| !o.trim().is_empty() && o.chars().count() <= MAX_OPTION;
-        let count = options.len();
-        let fine = (MIN_OPTIONS..=MAX_OPTIONS).contains(&count) && options.iter().all(good);
-        options.dedup();
-        (fine && options.len() == count).then_some(options)
+        let options: Vec<String> = values.iter().map(|v| text_of(v).trim().to_owned()).collect();
+        let good = |o: &String| !o.is_empty() && o.chars().count() <= MAX_OPTION;
+        let distinct = options.iter().collect::<HashSet<_>>().len() == options.len();
+        let fine = (MIN_OPTIONS..=MAX_OPTIONS).contains(&options.len()) && distinct && options.iter().all(good);
+        fine.then_some(options)
     }
 
     /// Type of a question without options.

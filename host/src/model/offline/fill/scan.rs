@@ -112,6 +112,11 @@ pub(super) fn is_whole_word(text: &str, span: &Span<usize>) -> bool {
     let before = text.get(..span.start).and_then(|t| t.chars().next_back());
     let after = text.get(span.end..).and_then(|t| t.chars().next());
     let (first, last) = (inside.chars().next(), inside.chars().next_back());
+    // The letter behind an apostrophe is no word: "I'm" names no metre.
+    let mut back = text.get(..span.start).unwrap_or_default().chars().rev();
+    if matches!(back.next(), Some('\'' | '’')) && back.next().is_some_and(is_latin) {
+        return false;
+    }
     let starts_fresh = match (before, first) {
         (Some(b), Some(f)) if is_latin(b) && is_latin(f) => b.is_numeric() && !f.is_numeric(),
         _ => true,

@@ -35,6 +35,7 @@ fn b_choices() {
     let size = json!({"size": {"enum": ["big", "very_big", "small"]}});
     assert_eq!(fill(size.clone(), &[], "a very big one, not small"), json!({"size": "very_big"}));
     assert_eq!(fill(size.clone(), &[], "bigger than life"), json!({}));
+    assert_eq!(fill(json!({"u": {"enum": ["m", "km"]}}), &[], "I'm at 5 km"), json!({"u": "km"}));
     assert_eq!(fill(size, &[], "Small or big"), json!({"size": "small"}));
     assert_eq!(fill(json!({"c": {"enum": ["红", "红色"]}}), &[], "我要红色的"), json!({"c": "红色"}));
     assert_eq!(fill(json!({"c": {"const": "fast"}}), &[], "go fast"), json!({"c": "fast"}));
@@ -149,6 +150,42 @@ fn h_pairs_share_a_phrase() {
     assert_eq!(pair("from", "to", "请把 人民币 换成 美元。"), is("人民币", "美元"));
     assert_eq!(pair("to", "from", "from A1 to B2"), is("B2", "A1"));
     assert_eq!(pair("from", "to", "translate"), is("", ""));
+}
+
+#[test]
+fn worked_examples() {
+    let unit = json!({"enum": ["mm", "m", "km", "miles", "g", "公里", "英里"]});
+    let units = |text: &str| {
+        let p = json!({"amount": {"type": "number"}, "from": unit, "to": unit});
+        fill_with("convert-units", "convert km miles 换算 公里 英里", p, &["amount", "from", "to"], text)
+    };
+    assert_eq!(units("convert 5 miles to km"), json!({"amount": 5, "from": "miles", "to": "km"}));
+    assert_eq!(units("把10公里换算成英里"), json!({"amount": 10, "from": "公里", "to": "英里"}));
+    assert_eq!(units("how many miles are 2.5 km?"), json!({"amount": 2.5, "from": "miles", "to": "km"}));
+    let dice = json!({"dice": {"type": "string", "default": "1d6"}});
+    assert_eq!(fill_with("roll", "dice d6 d20 throw", dice.clone(), &[], "roll 2d6"), json!({"dice": "2d6"}));
+    assert_eq!(fill_with("roll", "dice d6 throw", dice, &[], "roll the dice"), json!({}));
+    let text = json!({"text": string()});
+    let remind =
+        |t: &str| fill_with("add", "reminder remember note 提醒 remind 记住 提醒我", text.clone(), &["text"], t);
+    assert_eq!(remind("remind me to water the plants"), json!({"text": "water the plants"}));
+    assert_eq!(remind("提醒我买牛奶"), json!({"text": "买牛奶"}));
+    let query = fill_with(
+        "search-docs",
+        "notes find",
+        json!({"query": string()}),
+        &["query"],
+        "search the notes for sourdough",
+    );
+    assert_eq!(query, json!({"query": "sourdough"}));
+    let bill = json!({"total": {"type": "number", "exclusiveMinimum": 0}, "people": {"type": "integer"}});
+    assert_eq!(
+        fill_with("split-bill", "", bill.clone(), &[], "split the bill total 90 people 3"),
+        json!({"total": 90, "people": 3})
+    );
+    assert_eq!(fill_with("split-bill", "", bill, &[], "people: 3, total: 90"), json!({"total": 90, "people": 3}));
+    let choices = fill_with("pick", "choose random", json!({"choices": string()}), &["choices"], "pick pizza or pasta");
+    assert_eq!(choices, json!({"choices": "pizza or pasta"}));
 }
 
 #[test]
