@@ -2,6 +2,7 @@
 
 use super::record::{Outcome, ReloadRecord};
 use crate::generation::LifeEvent;
+use crate::journal::{Event, Journal};
 use crate::store::{Key, Op, SharedStore, StoreError, Tree};
 use crate::task::SharedClock;
 use serde_json::{Value, json};
@@ -13,12 +14,13 @@ const KEPT: u64 = 200;
 #[derive(Clone)]
 pub(super) struct Log {
     store: SharedStore,
+    journal: Journal,
     clock: SharedClock,
 }
 
 impl Log {
-    pub(super) fn new(store: SharedStore, clock: SharedClock) -> Self {
-        Self { store, clock }
+    pub(super) fn new(store: SharedStore, journal: Journal, clock: SharedClock) -> Self {
+        Self { store, journal, clock }
     }
 
     /// The number of the next record, taken for good.
@@ -28,7 +30,7 @@ impl Log {
         Ok(taken.as_ref().and_then(Value::as_u64).unwrap_or(1))
     }
 
-    /// Writes it, logs one line. A fault is only logged: the verdict stands.
+    /// Writes it, logs and journals one line. A fault is only logged: the verdict stands.
     pub(super) async fn add(&self, record: &ReloadRecord) {
         let (id, outcome, ms) = (&record.id, record.outcome, record.duration_ms);
         let errors = record.diagnostics.iter().filter(|d| d.is_error()).count();
@@ -36,6 +38,10 @@ impl Log {
             Outcome::Unchanged => tracing::debug!(id, ?outcome, ms, "reload"),
             Outcome::Rejected => tracing::warn!(id, ?outcome, ms, errors, step = record.failed_step, "reload"),
             _ => tracing::info!(id, ?outcome, ms, from = record.from, to = record.to, plan = ?record.plan, "reload"),
+        }
+        let event = Event { generation: record.to.or(record.from), ..Event::new("reload", json!(record)) };
+        if let Err(error) = self.journal.append(event).await {
+            tracing::warn!(id, %error, "a reload was not journaled");
         }
         let Some(number) = number_of(&record.id) else { return };
         let mut ops = vec![Op::put(Tree::Reloads, Key::new().u64(number), json!(record))];

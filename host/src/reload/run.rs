@@ -9,6 +9,7 @@ use super::spine::{Done, Spine};
 use super::watch::{Seen, Watcher};
 use crate::candidate::{Report, Workshop};
 use crate::generation::{LifeEvent, Publisher};
+use crate::journal::Journal;
 use crate::store::SharedStore;
 use crate::task::{SharedClock, Tasks};
 use plugin_sdk::CancellationSignal;
@@ -22,6 +23,8 @@ pub struct ReloadSetup {
     pub workshop: Arc<Workshop>,
     /// Keeps records and sealed inputs.
     pub store: SharedStore,
+    /// Gets one event per reload.
+    pub journal: Journal,
     /// The clock.
     pub clock: SharedClock,
     /// Holds the task.
@@ -44,7 +47,7 @@ pub struct Started {
 
 /// Publishes the first generation, then takes requests. The refused record says why there is none.
 pub async fn start(setup: ReloadSetup) -> Result<Started, Box<ReloadRecord>> {
-    let log = Log::new(Arc::clone(&setup.store), Arc::clone(&setup.clock));
+    let log = Log::new(Arc::clone(&setup.store), setup.journal, Arc::clone(&setup.clock));
     let mut spine = Spine {
         workshop: setup.workshop,
         store: setup.store,
