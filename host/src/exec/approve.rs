@@ -91,11 +91,19 @@ impl ToolExecutor {
         cx: &ToolExecutionContext,
     ) -> ApprovalAnswer {
         let _paused: Vec<_> = self.nest.within.iter().chain([&turn.ports.countdown]).map(|c| c.pause()).collect();
+        let asked = async {
+            // Calls that overlap may both call a tool that asks: their cards come one after another.
+            let _card = turn.state.card.lock().await;
+            tokio::select! {
+                biased;
+                answer = port.ask(request.clone()) => answer,
+                () = self.base.clock.sleep(request.timeout) => ApprovalAnswer::Expired,
+            }
+        };
         tokio::select! {
             biased;
             () = cx.cancellation.cancelled() => ApprovalAnswer::Withdrawn,
-            answer = port.ask(request.clone()) => answer,
-            () = self.base.clock.sleep(request.timeout) => ApprovalAnswer::Expired,
+            answer = asked => answer,
         }
     }
 

@@ -4,7 +4,7 @@ use super::ToolExecutor;
 use super::approve::Approved;
 use super::examine::Examined;
 use super::executor::TurnScope;
-use super::state::{CallRecord, CallStatus};
+use super::state::CallRecord;
 use crate::journal::{Event, JournalError};
 use plugin_sdk::{ToolError, ToolExecutionContext};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ pub(super) struct Facts<'a> {
     /// What the body itself did, whatever became of its result.
     pub(super) body: &'static str,
     pub(super) stderr: Option<Value>,
-    pub(super) claimed: bool,
+    /// Whether it got as far as its body, or at least its claim.
+    pub(super) started: bool,
 }
 
 /// Nothing ran.
@@ -68,20 +69,19 @@ impl ToolExecutor {
         facts: Facts<'_>,
     ) {
         let code = record.error.as_ref().map(|e| e.code.as_str());
-        let denied = record.status == CallStatus::Denied && !facts.claimed;
         let data = json!({
             "call_id": record.call_id,
             "tool": record.tool,
             "owner": record.owner,
             "conversation": cx.origin.conversation.to_string(),
             "args_hash": facts.args_hash,
-            "effect": if denied { "deny" } else { record.status.as_str() },
+            "effect": if facts.started { record.status.as_str() } else { "deny" },
             "reason": code,
             "body": facts.body,
             "elapsed_ms": record.duration_ms,
             "stderr": facts.stderr,
         });
-        let kind = if denied { "tool.denied" } else { "tool.finished" };
+        let kind = if facts.started { "tool.finished" } else { "tool.denied" };
         if let Err(error) = self.append(turn, kind, cx, data, false).await {
             // What the body did cannot be taken back: the result stands.
             tracing::error!(tool = %record.tool, call = %record.call_id, error = %error, "the end of a call is not journaled");

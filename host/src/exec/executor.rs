@@ -225,6 +225,7 @@ impl ToolExecutor {
         elapsed: Duration,
     ) -> ToolResult {
         let name = done.tool.map_or_else(|| call.name.clone(), |t| t.qualified.to_string());
+        let started = done.claimed || matches!(done.end, End::Ran(_));
         let (status, raw) = done.end.parts();
         let body = project::body_word(status, &raw);
         let print = project::fingerprint(&raw);
@@ -252,8 +253,7 @@ impl ToolExecutor {
             duration_ms: elapsed_ms,
         };
         let hash = done.frozen.as_ref().map(|f| f.args_hash.as_str());
-        self.note_end(turn, &record, cx, super::claim::Facts { args_hash: hash, body, stderr, claimed: done.claimed })
-            .await;
+        self.note_end(turn, &record, cx, super::claim::Facts { args_hash: hash, body, stderr, started }).await;
         turn.state.note_record(record);
         result
     }

@@ -90,11 +90,15 @@ struct Inner {
 
 /// Shared by all calls of a turn, nested ones included.
 #[derive(Default)]
-pub(super) struct TurnState(Mutex<Inner>);
+pub(super) struct TurnState {
+    inner: Mutex<Inner>,
+    /// Held while a card is open: one at a time.
+    pub(super) card: tokio::sync::Mutex<()>,
+}
 
 impl TurnState {
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Places for the calls of one step, in call order.
