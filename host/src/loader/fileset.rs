@@ -228,7 +228,7 @@ fn step_down(walk: &mut Walk<'_>, dir: &Path, rel: &str) -> Result<Option<Entry>
     let mut last = None;
     for part in rel.split('/') {
         let Ok(meta) = std::fs::symlink_metadata(real.join(part)) else { return Ok(None) };
-        let raw = Raw::new(part, meta.file_type().is_symlink());
+        let raw = Raw::new(part, Some(meta.file_type()));
         let Some(entry) = walk.resolve(&real, &at, &raw)? else { return Ok(None) };
         real = entry.real.clone();
         at = entry.rel.clone();

@@ -4,6 +4,7 @@ use super::disk::Stat;
 use super::fileset::{self, Files};
 use super::places::Item;
 use super::plugin::note_folder;
+use super::raw::Schemas;
 use super::reader::Reader;
 use super::source::Place;
 use super::walk::{Entry, Node, Unstable, Walk, join};
@@ -18,6 +19,7 @@ pub(super) struct Loading<'l, 'r, 'c> {
     pub(super) walk: &'l mut Walk<'r>,
     pub(super) reader: &'l mut Reader<'c>,
     pub(super) bot: &'l BotConfig,
+    pub(super) schemas: &'l Schemas,
     /// The plugin folder, links resolved.
     pub(super) dir: &'l Path,
     pub(super) top: &'l [Entry],

@@ -42,7 +42,7 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, entry: &Entry, key: &str) -> Res
     let mut findings = Findings::new("");
     let mut loaded = Loaded { manifest: empty(key), include: Vec::new() };
     if let Some(doc) = l.toml("plugin", entry, &mut findings)? {
-        let (file, faults) = shape::check::<PluginFile>("plugin", &doc);
+        let (file, faults) = shape::check_with::<PluginFile>("plugin", &doc, &l.schemas.plugin);
         findings.list.extend(faults);
         loaded.manifest.place = Some(l.place(&findings.label, &doc));
         loaded.manifest.enabled = super::loading::bool_at(&doc, "/enabled").unwrap_or(true);

@@ -20,11 +20,17 @@ pub(super) enum NameRule {
 
 /// NFC form: the one in which names are compared and sorted.
 pub(super) fn nfc(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_string();
+    }
     name.nfc().collect()
 }
 
 /// Equal for names that some file system takes for one.
 pub(super) fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     // Upper case first: `ß` and `ss`, `ς` and `σ` meet there.
     let upper: String = name.nfc().flat_map(char::to_uppercase).collect();
     nfc(&upper.to_lowercase())

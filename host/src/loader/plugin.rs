@@ -146,7 +146,8 @@ fn parse(
     let listed = places::items(walk, &top.entries);
     let rel = walk.shown.clone();
     let reader: &mut Reader<'_> = &mut cx.reader;
-    let mut loading = Loading { walk, reader, bot: cx.options.bot, dir, top: &top.entries, files, named };
+    let mut loading =
+        Loading { walk, reader, bot: cx.options.bot, schemas: cx.schemas, dir, top: &top.entries, files, named };
     let loaded = match top.entries.iter().find(|e| e.name == "plugin.toml") {
         Some(entry) => manifest::load(&mut loading, entry, &key)?,
         None => manifest::Loaded { manifest: manifest::empty(&key), include: Vec::new() },

@@ -7,6 +7,7 @@ use super::error::UnstableInput;
 use super::items;
 use super::order;
 use super::plugin::{self, Known};
+use super::raw::Schemas;
 use super::reader::Reader;
 use super::rules::{Rules, in_bot};
 use super::source::{PluginSource, SourceTree};
@@ -52,6 +53,7 @@ pub struct Scanner {
     /// Plugins as they were read last, valid for `basis`.
     known: BTreeMap<OwnerPath, Known>,
     basis: Option<Basis>,
+    schemas: Schemas,
 }
 
 /// What beside its own files decides how a plugin is read.
@@ -77,7 +79,14 @@ impl Scanner {
 
     /// The same on another clock.
     pub fn with_clock(clock: SharedClock) -> Self {
-        Self { cache: Cache::default(), clock, held: Vec::new(), known: BTreeMap::new(), basis: None }
+        Self {
+            cache: Cache::default(),
+            clock,
+            held: Vec::new(),
+            known: BTreeMap::new(),
+            basis: None,
+            schemas: Schemas::default(),
+        }
     }
 
     /// Reads the whole tree; begins again when a file changes under the read.
@@ -116,6 +125,7 @@ impl Scanner {
             bot_dir,
             roots: &roots,
             rules: &rules,
+            schemas: &self.schemas,
             tree: bad_rules,
             watch: BTreeSet::new(),
             apart: Vec::new(),
@@ -172,6 +182,7 @@ pub(super) struct Context<'a> {
     pub(super) bot_dir: PathBuf,
     pub(super) roots: &'a Roots,
     pub(super) rules: &'a Rules,
+    pub(super) schemas: &'a Schemas,
     /// Findings that belong to no single plugin.
     pub(super) tree: Vec<Diagnostic>,
     watch: BTreeSet<PathBuf>,

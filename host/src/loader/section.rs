@@ -18,7 +18,7 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) -> Result<Optio
     let mut findings = Loading::findings(item);
     let mut section = None;
     if let Some(markdown) = front::read(l, item.manifest, &FORM, &mut findings)? {
-        let (file, faults) = shape::check::<SectionFile>("section", &markdown.doc);
+        let (file, faults) = shape::check_with::<SectionFile>("section", &markdown.doc, &l.schemas.section);
         findings.list.extend(faults);
         if let Some(file) = file {
             check_length(&file, &markdown.body, &markdown.doc, &mut findings);

@@ -29,7 +29,7 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) -> Result<Optio
     let markdown = front::read(l, item.manifest, &FORM, &mut findings)?;
     let skill = markdown.and_then(|markdown| {
         let place = l.place(&findings.label, &markdown.doc);
-        checked(&item.folder.name, &item.placement, markdown, place, &mut findings)
+        checked(item, markdown, place, &l.schemas.skill, &mut findings)
     });
     let skill = if findings.is_broken() { None } else { skill };
     with_way_out(&mut findings.list);
@@ -48,15 +48,16 @@ pub(super) fn with_way_out(list: &mut [Diagnostic]) {
 }
 
 fn checked(
-    folder: &str,
-    placement: &Placement,
+    item: &Item<'_>,
     markdown: Markdown,
     place: Place,
+    schema: &Value,
     findings: &mut Findings,
 ) -> Option<SkillSource> {
+    let folder = item.folder.name.as_str();
     let doc = &markdown.doc;
     other_keys(doc, findings);
-    let (file, faults) = shape::check::<SkillFile>("skill", doc);
+    let (file, faults) = shape::check_with::<SkillFile>("skill", doc, schema);
     findings.list.extend(faults);
     let file = file?;
     let description = cut(file.description, doc, findings);
@@ -82,7 +83,7 @@ fn checked(
     metadata.extend(file.other);
     Some(SkillSource {
         name: folder.to_string(),
-        placement: placement.clone(),
+        placement: item.placement.clone(),
         description,
         body: markdown.body,
         tools: file.tools,

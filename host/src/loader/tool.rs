@@ -31,7 +31,7 @@ fn checked(
     findings: &mut Findings,
 ) -> Result<Option<ToolSource>, Unstable> {
     let Some(doc) = l.toml("tool", item.manifest, findings)? else { return Ok(None) };
-    let (file, faults) = shape::check::<ToolFile>("tool", &doc);
+    let (file, faults) = shape::check_with::<ToolFile>("tool", &doc, &l.schemas.tool);
     findings.list.extend(faults);
     check_placement(&doc, &item.placement, findings);
     check_values(&doc, l, findings);

@@ -3,8 +3,8 @@
 use super::loading::Findings;
 use super::rules::in_bot;
 use super::source::{PluginManifest, PluginSource};
-use crate::config::BotConfig;
 use crate::config::doc::Doc;
+use crate::config::{BotConfig, take_types};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use plugin_sdk::Diagnostic;
@@ -138,7 +138,11 @@ pub fn resolve_config(
         return (Map::new(), found);
     };
     let mut values = plugin.manifest.config_defaults.clone();
-    merge(&mut values, given.cloned().unwrap_or_default());
+    let mut given = given.cloned().unwrap_or_default();
+    if let Some((_, written)) = bot_doc.and_then(|d| d.find(&base)) {
+        take_types(&mut given, written, schema);
+    }
+    merge(&mut values, given);
     fill_defaults(&mut values, schema);
     let Ok(validator) = compile(schema) else { return (values, Vec::new()) };
     let secret = has_secret(schema);

@@ -5,6 +5,7 @@ use super::names;
 use super::rules::{self, Rules};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use std::collections::BTreeMap;
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -62,11 +63,13 @@ pub(super) struct Unstable(pub(super) PathBuf);
 pub(super) struct Raw {
     pub(super) name: String,
     link: bool,
+    folder: bool,
 }
 
 impl Raw {
-    pub(super) fn new(name: &str, link: bool) -> Self {
-        Self { name: name.to_string(), link }
+    pub(super) fn new(name: &str, kind: Option<FileType>) -> Self {
+        let (link, folder) = kind.map_or((false, false), |k| (k.is_symlink(), k.is_dir()));
+        Self { name: name.to_string(), link, folder }
     }
 }
 
@@ -147,12 +150,11 @@ impl<'a> Walk<'a> {
                 }
                 continue;
             };
-            let link = item.file_type().is_ok_and(|t| t.is_symlink());
             if rules::is_dependency_folder(name) {
                 self.dependency(real, rel, name);
             }
             if !rules::is_ignored_name(name) {
-                out.push((names::nfc(name), Raw { name: name.to_string(), link }));
+                out.push((names::nfc(name), Raw::new(name, item.file_type().ok())));
             }
         }
         out.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
@@ -204,6 +206,11 @@ impl<'a> Walk<'a> {
         }
         if self.rules.never(&real) {
             return Ok(None);
+        }
+        if raw.folder {
+            // The listing has told already, and a folder's own times do not matter.
+            let ignored = self.rules.ignores(&join(&self.shown, &rel), true);
+            return Ok((!ignored).then(|| Entry { name, rel, real, node: Node::Folder(Vec::new()) }));
         }
         let meta = match std::fs::symlink_metadata(&real) {
             Ok(meta) => meta,

@@ -88,6 +88,7 @@ fn read(cx: &mut Context<'_>, root: &mut PluginSource, real: &Path) -> Result<()
             walk: &mut walk,
             reader: &mut reader,
             bot: cx.options.bot,
+            schemas: cx.schemas,
             dir: real,
             top: &entries,
             files: &mut files,

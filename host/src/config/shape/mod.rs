@@ -12,7 +12,12 @@ use serde_json::Value;
 /// Checks `doc` against the schema of `T` and reads it. Faults are `KIND::unknown-key`, `KIND::missing-key`,
 /// `KIND::wrong-type` and `KIND::bad-value`; `T` comes only without any.
 pub fn check<T: JsonSchema + DeserializeOwned>(kind: &str, doc: &Doc) -> (Option<T>, Vec<Diagnostic>) {
-    let (value, mut faults) = check_value(kind, doc, &schema_for::<T>());
+    check_with(kind, doc, &schema_for::<T>())
+}
+
+/// The same for many documents of one type: `schema` is that of `T`, made once.
+pub fn check_with<T: DeserializeOwned>(kind: &str, doc: &Doc, schema: &Value) -> (Option<T>, Vec<Diagnostic>) {
+    let (value, mut faults) = check_value(kind, doc, schema);
     if !faults.is_empty() {
         return (None, faults);
     }

@@ -11,20 +11,41 @@ pub(super) use skill::{
 };
 pub(super) use tool::ToolFile;
 
+use crate::config::shape;
 use serde_json::Value;
 
 fn yes() -> bool {
     true
 }
 
+/// The schemas by which manifests are checked, made once.
+#[derive(Debug)]
+pub(super) struct Schemas {
+    pub(super) plugin: Value,
+    pub(super) tool: Value,
+    pub(super) skill: Value,
+    pub(super) section: Value,
+}
+
+impl Default for Schemas {
+    fn default() -> Self {
+        Self {
+            plugin: shape::schema_for::<PluginFile>(),
+            tool: shape::schema_for::<ToolFile>(),
+            skill: shape::schema_for::<SkillFile>(),
+            section: shape::schema_for::<SectionFile>(),
+        }
+    }
+}
+
 /// The JSON Schema of a manifest kind of this room: `plugin`, `tool`, `skill`, `section`.
 pub fn schema_of(kind: &str) -> Option<Value> {
     let schema = match kind {
-        "plugin" => schemars::schema_for!(PluginFile),
-        "tool" => schemars::schema_for!(ToolFile),
-        "skill" => schemars::schema_for!(SkillFile),
-        "section" => schemars::schema_for!(SectionFile),
+        "plugin" => shape::schema_for::<PluginFile>(),
+        "tool" => shape::schema_for::<ToolFile>(),
+        "skill" => shape::schema_for::<SkillFile>(),
+        "section" => shape::schema_for::<SectionFile>(),
         _ => return None,
     };
-    Some(schema.to_value())
+    Some(schema)
 }

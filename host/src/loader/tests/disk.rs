@@ -26,9 +26,7 @@ fn links_and_odd_files() {
     bot.link("self", "plugins/p/lib/self");
     bot.link("nowhere", "plugins/p/lib/dangling");
     fifo(&bot.path("skills/pipe/SKILL.md"));
-    let clock = SystemClock::new();
     let tree = bot.scan();
-    assert!(clock.monotonic() < Duration::from_secs(1));
     assert_eq!(
         all(&tree).iter().map(line).collect::<Vec<_>>(),
         [
@@ -97,9 +95,8 @@ fn fifty_thousand_dependency_folders_are_not_walked() {
     for n in 0..50_000 {
         std::fs::create_dir(modules.join(format!("m{n}"))).unwrap();
     }
-    let clock = SystemClock::new();
     let tree = bot.scan();
-    assert!(clock.monotonic() < Duration::from_secs(2));
+    assert_eq!(tree.files_read, 1);
     assert_eq!(plugin(&tree, ".").links.len(), 1);
     assert!(tree.watch.len() < 10);
 }
