@@ -139,6 +139,7 @@ pub fn resolve_config(
     };
     let mut values = plugin.manifest.config_defaults.clone();
     let mut given = given.cloned().unwrap_or_default();
+    // A text that was one `${…}` in the file is judged as the type that the schema names.
     if let Some((_, written)) = bot_doc.and_then(|d| d.find(&base)) {
         take_types(&mut given, written, schema);
     }

@@ -176,6 +176,18 @@ fn the_view_of_a_configuration() {
 }
 
 #[test]
+fn a_value_from_the_environment_takes_the_type_of_its_schema() {
+    let bot = plugins(&[("maps", CONFIG)]);
+    let doc = Doc::parse_toml("bot", "bot.toml", "[plugins.config.maps]\nplace = \"x\"\ndays = \"${DAYS}\"\n").unwrap();
+    let mut config = BotConfig::default();
+    let given = json!({"place": "x", "days": "5"});
+    config.plugins.config.insert("maps".into(), given.as_object().unwrap().clone());
+    let (values, found) = resolve_config(plugin(&bot.scan(), "maps"), &config, Some(&doc));
+    assert_eq!(found, []);
+    assert_eq!(values["days"], json!(5));
+}
+
+#[test]
 fn secrets_of_a_configuration_are_masked() {
     let schema = json!({"properties": {"pin": {"x-secret": true}, "deep": {"properties": {"k": {"x-secret": true}}}}});
     let values = json!({"pin": "1", "deep": {"k": "2", "o": 3}, "free": 4});
