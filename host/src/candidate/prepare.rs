@@ -83,6 +83,7 @@ impl<'a> Run<'a> {
     }
 
     fn steps(&mut self) -> Result<Candidate, Refused> {
+        self.report.watch.read_at = Some(self.shop.setup.clock.now());
         let loaded = self.timed("configuration", |run| configuration::load(run))?;
         let tree = self.timed("read", |run| run.scan(&loaded))?;
         configuration::watch_list(self, &loaded, &tree);

@@ -41,6 +41,8 @@ pub struct Report {
 /// Folders and files whose changes are input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WatchList {
+    /// When the read began: what changed after it may have been missed.
+    pub read_at: Option<chrono::DateTime<chrono::Utc>>,
     /// Folders that hold file sets, and the parents of the roots.
     pub folders: BTreeSet<PathBuf>,
     /// `bot.toml`, `.env`, `*_file` targets, and files that lie directly in a plugin folder.

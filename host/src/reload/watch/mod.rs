@@ -187,8 +187,10 @@ impl Watcher {
             list.plugins = old.plugins;
             list.never.extend(old.never);
         }
+        let new: Vec<PathBuf> = list.folders.difference(&self.list.folders).cloned().collect();
         self.list = list;
         self.arm_all();
+        self.missed(new).await;
         // What is new in the list is no change; what is known keeps its old mark, so that a change during
         // the preparation is found by the next look.
         let mut fresh = self.snapshot(|_| true).await;
@@ -202,6 +204,16 @@ impl Watcher {
         self.next.sweep = now + SWEEP;
         self.next.poll = now + self.poll();
         self.tell_state();
+    }
+
+    /// What changed in a new folder after its read and before its watch was announced by nobody.
+    async fn missed(&mut self, new: Vec<PathBuf>) {
+        let (Some(since), false) = (self.list.read_at, new.is_empty()) else { return };
+        let list = self.list.clone();
+        let changed = blocking("look at new folders", move || snapshot::changed_since(&list, &new, since)).await;
+        if changed.unwrap_or(true) {
+            self.settle.event(self.clock.monotonic(), None);
+        }
     }
 
     fn arm_all(&mut self) {

@@ -2,6 +2,7 @@
 
 use super::relevant::is_relevant;
 use crate::candidate::WatchList;
+use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -27,6 +28,17 @@ pub(super) fn take(list: &WatchList, folders: &[PathBuf]) -> Snapshot {
         }
     }
     out
+}
+
+/// Whether anything relevant in these folders, or the folders themselves, changed after `since`.
+pub(super) fn changed_since(list: &WatchList, folders: &[PathBuf], since: DateTime<Utc>) -> bool {
+    // Times of a file system are coarser than the clock.
+    let since = since.timestamp_millis() - 50;
+    let millis = |s: i64, ns: i64| s * 1_000 + ns / 1_000_000;
+    let own = |folder: &PathBuf| fs::metadata(folder).is_ok_and(|m| millis(m.mtime(), m.mtime_nsec()) >= since);
+    let watched = |folder: &&PathBuf| is_relevant(list, folder);
+    folders.iter().filter(watched).any(own)
+        || take(list, folders).values().any(|(_, _, _, s, ns, _, _)| millis(*s, *ns) >= since)
 }
 
 /// Paths that differ, came or went.

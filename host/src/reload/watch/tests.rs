@@ -222,6 +222,6 @@ async fn logs_and_data_start_no_reload() {
         world.write("data/some/file", &"x".repeat(n));
     }
     world.tool("plugins/a", "go", "the only change");
-    let record = next(&mut records, |_| true).await;
+    let record = next(&mut records, |r| r.outcome != Outcome::Unchanged).await;
     assert!(is_watch(&record) && record.owners == ["a"], "{:?}", record.owners);
 }
