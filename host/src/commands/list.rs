@@ -64,9 +64,8 @@ fn tool(view: &View<'_>, tool: &Tool, subject: Option<&Facts>, with_schema: bool
         "schema_sha256": tool.input.visible_sha256,
     });
     if let Value::Object(map) = &mut out {
-        if with_schema {
-            map.insert("input_schema".into(), (*tool.input.visible).clone());
-        }
+        let schema = if with_schema { (*tool.input.visible).clone() } else { Value::Null };
+        map.insert("input_schema".into(), schema);
         map.insert("admitted".into(), admitted);
         map.insert("reason".into(), reason);
     }

@@ -1,6 +1,8 @@
 //! `chat`: this terminal as a channel of the bot.
 
+use crate::attach;
 use crate::cli::Chat;
+use crate::client::Client;
 use crate::out::{Failure, INCOMPLETE, NEEDS_APPROVAL, OK, Out};
 use crate::place::{Setting, usable};
 use crate::progress::{Step, during};
@@ -28,8 +30,19 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
     }
     let subject = who(args, setting)?;
     let (console, seen) = connect(args, setting, subject).await?;
-    let exit = in_process(args, setting, console).await?;
+    let exit = match Client::find(&setting.data_of(&args.dir))? {
+        Some(client) => {
+            let key = format!("{ENDPOINT}/{}", run_id(setting));
+            attach::run(&client, (key, Console.info()), &console, &mut Signals::listen()?).await?
+        }
+        None => in_process(args, setting, console).await?,
+    };
     Ok(if args.once.is_some() && exit == OK { seen.exit() } else { exit })
+}
+
+/// Tells this run's connection and messages from those of others.
+fn run_id(setting: &Setting) -> String {
+    format!("{:x}-{}", setting.clock.now().timestamp_micros(), std::process::id())
 }
 
 /// A host of its own, without other endpoints, as long as the conversation lasts.
@@ -94,7 +107,7 @@ async fn connect(
         "history": history(&setting.data_of(&args.dir)),
         "once": args.once,
         "commands": ["help", "start", "new", "stop", "tools", "skills", "why", "status", "reload"],
-        "run_id": setting.clock.now().timestamp_micros().to_string(),
+        "run_id": run_id(setting),
         "event_head": event_head(out),
     });
     let console = Console.connect(config).await.map_err(|e| Failure::refused(e.to_string()))?;

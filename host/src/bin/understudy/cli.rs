@@ -3,9 +3,12 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// A chat-bot host: plugins in folders, swapped while it runs.
+/// First line of `--help`.
+const ABOUT: &str = "A chat-bot host: plugins in folders, swapped while it runs";
+
+/// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "understudy", version = version(), about, propagate_version = false, disable_help_subcommand = true)]
+#[command(name = "understudy", version = version(), about = ABOUT, propagate_version = false, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

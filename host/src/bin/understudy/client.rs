@@ -4,6 +4,8 @@ use crate::out::Failure;
 use bytes::Bytes;
 use host::task::Tasks;
 use http_body_util::{BodyExt, Full};
+use hyper::http::request::Builder;
+use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -50,38 +52,48 @@ impl Client {
 
     /// As `find`, but no host is exit 3.
     pub(crate) fn require(data_dir: &Path) -> Result<Self, Failure> {
-        Self::find(data_dir)?.ok_or_else(|| {
-            Failure::no_host("not running: no host uses this data folder; start one with `understudy run`")
-        })
+        Self::find(data_dir)?.ok_or_else(|| Failure::not_running(data_dir))
     }
 
     /// Sends one request and gives the response with its body still to be read.
-    pub(crate) async fn send(&self, path: &str, body: &Value) -> Result<Response<Incoming>, Failure> {
+    async fn send(&self, request: Builder, body: String) -> Result<Response<Incoming>, Failure> {
         let unreachable = |e: &dyn std::fmt::Display| Failure::no_host(format!("the host does not answer: {e}"));
         let stream = UnixStream::connect(&self.socket).await.map_err(|e| unreachable(&e))?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| unreachable(&e))?;
-        self.tasks.spawn("control socket", connection);
-        let request = Request::post(path)
+        self.tasks.spawn("control socket", connection.with_upgrades());
+        let request = request
             .header("host", "understudy")
             .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
+            .body(Full::new(Bytes::from(body)))
             .map_err(|e| Failure::internal(e.to_string()))?;
         let response = sender.send_request(request).await.map_err(|e| unreachable(&e))?;
         match response.status() {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(Failure::forbidden("the host refused the token of this data folder"))
             }
-            status if status.is_success() => Ok(response),
+            StatusCode::PAYLOAD_TOO_LARGE => Err(Failure::refused("this is more than the host takes at once")),
+            status if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS => Ok(response),
             status => Err(Failure::refused(format!("the host answered {status}"))),
         }
+    }
+
+    /// A stream of the host's own protocol.
+    pub(crate) async fn upgrade(&self, path: &str, protocol: &str) -> Result<TokioIo<Upgraded>, Failure> {
+        let request = Request::get(path).header("connection", "upgrade").header("upgrade", protocol);
+        let response = self.send(request, String::new()).await?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Err(Failure::protocol("the host does not take an attached terminal"));
+        }
+        let upgraded = hyper::upgrade::on(response).await.map_err(|e| Failure::no_host(e.to_string()))?;
+        Ok(TokioIo::new(upgraded))
     }
 
     /// One command: its exit code and body.
     pub(crate) async fn command(&self, command: &str, args: Value) -> Result<(u8, Value), Failure> {
         let body = serde_json::json!({"command": command, "args": args});
-        let response = self.send("/v1/command", &body).await?;
+        let request = Request::post("/v1/command").header("content-type", "application/json");
+        let response = self.send(request, body.to_string()).await?;
         let bytes = response.into_body().collect().await.map_err(|e| Failure::no_host(e.to_string()))?.to_bytes();
         let answer: Value = serde_json::from_slice(&bytes).map_err(|e| Failure::protocol(e.to_string()))?;
         let exit = answer.get("exit").and_then(Value::as_u64).and_then(|e| u8::try_from(e).ok()).unwrap_or(70);

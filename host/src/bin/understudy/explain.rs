@@ -36,7 +36,16 @@ fn text_of(body: &Value) -> String {
 
 fn explain_code(code: &str, setting: &Setting) -> Result<u8, Failure> {
     let Some(doc) = codes::explain(code) else {
-        let known = codes::known();
+        // shared codes stand once in the table, for every kind of file
+        let kind = code.split_once("::").map_or("K", |(kind, _)| kind);
+        let known: Vec<String> = codes::known()
+            .into_iter()
+            .map(|k| match k.strip_prefix("K::") {
+                Some(name) => format!("{kind}::{name}"),
+                None => k,
+            })
+            .filter(|k| codes::explain(k).is_some())
+            .collect();
         let near = nearest(code, known.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?"));
         let help = near.unwrap_or_else(|| "a code looks like `tool::unknown-key`".into());
         return Err(Failure::usage_with(format!("there is no diagnostic code `{code}`"), help));

@@ -6,6 +6,7 @@ use host::config::render;
 use plugin_sdk::{Diagnostic, Severity};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Done.
 pub(crate) const OK: u8 = 0;
@@ -55,6 +56,12 @@ impl Failure {
 
     pub(crate) fn no_host(message: impl Into<String>) -> Self {
         Self::with(NO_HOST, "cli::no-host", message)
+    }
+
+    pub(crate) fn not_running(data_dir: &Path) -> Self {
+        let message = format!("not running: no host uses the data folder {}", data_dir.display());
+        let found = Diagnostic::error("cli::no-host", message).help("start one with `understudy run DIR`");
+        Self { exit: NO_HOST, diagnostics: vec![found] }
     }
 
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {

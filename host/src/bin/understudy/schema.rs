@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Schema, out: &Out) -> Result<u8, Failure> {
         }
     };
     let Some(schema) = find(kind) else {
-        let help = nearest_help(kind, kinds().into_iter());
+        let help = nearest_help(kind, kinds());
         return Err(Failure::usage_with(format!("there is no format `{kind}`"), help));
     };
     let text = if out.json { schema.to_string() } else { serde_json::to_string_pretty(&schema).unwrap_or_default() };

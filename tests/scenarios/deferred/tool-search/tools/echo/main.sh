@@ -1,0 +1,2 @@
+#!/bin/sh
+sed -n 's/.*"input":{"message":"\([^"]*\)".*/echo: \1/p'
