@@ -43,6 +43,9 @@ impl Ran {
     }
 }
 
+/// A running body.
+type Work<'a> = Pin<Box<dyn Future<Output = Result<ToolResult, GuardError>> + Send + 'a>>;
+
 /// What ended the wait for a body.
 enum Wake {
     Result(Box<Result<ToolResult, GuardError>>),
@@ -64,7 +67,7 @@ impl ToolExecutor {
         let own = self.context_of(examined, call_id, cx, limit, &countdown);
         let owner = tool.owner().to_string();
         let work = guard(&owner, None, &self.base.clock, tool.from.callable.call(input, &own));
-        let mut work: Pin<Box<dyn Future<Output = Result<ToolResult, GuardError>> + Send + '_>> = Box::pin(work);
+        let mut work: Work<'_> = Box::pin(work);
         let times_itself = tool.from.callable.owns_timeout() || is_conversation(tool);
         let wake = tokio::select! {
             biased;
@@ -72,13 +75,26 @@ impl ToolExecutor {
             () = cx.cancellation.cancelled() => Wake::Cancelled,
             () = countdown.expired(), if !times_itself => Wake::Expired,
         };
-        if let Wake::Result(result) = wake {
-            return self.ended(*result, tool, cx);
-        }
+        let expired = match wake {
+            Wake::Result(result) => return self.ended(*result, tool, cx),
+            Wake::Cancelled => None,
+            Wake::Expired => Some(timed_out(limit)),
+        };
         own.cancellation.request();
+        self.stopped(work, expired, tool, cx).await
+    }
+
+    /// A body that was told to stop: what can still be known of it. `expired` is set when its time ran out.
+    async fn stopped(
+        &self,
+        mut work: Work<'_>,
+        expired: Option<ToolError>,
+        tool: &Tool,
+        cx: &ToolExecutionContext,
+    ) -> Ran {
         let read_only = tool.def().is_read_only();
-        if matches!(wake, Wake::Expired) && read_only {
-            return Ran::failed(timed_out(limit));
+        if let (true, Some(error)) = (read_only, &expired) {
+            return Ran::failed(error.clone());
         }
         // A result that is real after all is kept; a body that says it stopped has stopped.
         let late = tokio::select! {
@@ -86,14 +102,13 @@ impl ToolExecutor {
             result = &mut work => Some(result),
             () = self.base.clock.sleep(DRAIN) => None,
         };
-        match (late, wake) {
-            (Some(Ok(result)), Wake::Expired) if is_cancelled(&result) => Ran::failed(timed_out(limit)),
-            (Some(Ok(result)), _) if is_cancelled(&result) => Ran::of(result),
-            (Some(result), _) => self.ended(result, tool, cx),
-            (None, _) if read_only => {
+        match late {
+            Some(Ok(result)) if is_cancelled(&result) => expired.map_or_else(|| Ran::of(result), Ran::failed),
+            Some(result) => self.ended(result, tool, cx),
+            None if read_only => {
                 Ran::failed(ToolError::new("CANCELLED", "the turn was stopped; the call only reads").retryable())
             }
-            (None, _) => Ran::failed(ToolError::new(
+            None => Ran::failed(ToolError::new(
                 "OUTCOME_UNKNOWN",
                 "the call was stopped but did not end; it may or may not have had its effect, do not repeat it",
             )),
