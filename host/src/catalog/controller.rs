@@ -126,10 +126,9 @@ impl Controller {
             ids.extend(rest.iter().map(|t| t.id));
         }
         for entry in set.tools() {
-            if let Some(t) = self.indexes.tools.get(&entry.name).filter(|t| self.in_base(set, t)) {
-                if !ids.contains(&t.id) {
-                    ids.push(t.id);
-                }
+            let tool = self.indexes.tools.get(&entry.name).filter(|t| self.in_base(set, t));
+            if let Some(t) = tool.filter(|t| !ids.contains(&t.id)) {
+                ids.push(t.id);
             }
         }
         let tools = ids.iter().filter_map(|id| self.indexes.tools.by_id(*id));

@@ -2,6 +2,7 @@
 
 use super::events::{TurnEvent, TurnEvents};
 use super::outcome::QuestionReport;
+use crate::exec::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
 use async_trait::async_trait;
 use plugin_sdk::ToolError;
 use plugin_sdk::ports::{Answer, Ask, Question, QuestionKind};
@@ -9,16 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Questions of a turn so far.
 #[derive(Clone, Default)]
-pub struct QuestionLog(Arc<Mutex<Vec<QuestionReport>>>);
+pub(super) struct QuestionLog(Arc<Mutex<Vec<QuestionReport>>>);
 
 impl QuestionLog {
     /// Adds one.
-    pub fn push(&self, report: QuestionReport) {
+    pub(super) fn push(&self, report: QuestionReport) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(report);
     }
 
     /// All of them, in order of their answers.
-    pub fn taken(&self) -> Vec<QuestionReport> {
+    pub(super) fn taken(&self) -> Vec<QuestionReport> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -28,13 +29,13 @@ impl QuestionLog {
 }
 
 /// Wraps the session's port for one turn.
-pub struct TurnAsk {
+pub(super) struct TurnAsk {
     /// The session's port.
-    pub port: Arc<dyn Ask>,
+    pub(super) port: Arc<dyn Ask>,
     /// Where the turn shows itself.
-    pub events: Arc<dyn TurnEvents>,
+    pub(super) events: Arc<dyn TurnEvents>,
     /// For the report.
-    pub log: QuestionLog,
+    pub(super) log: QuestionLog,
 }
 
 #[async_trait]
@@ -57,5 +58,28 @@ fn kind_name(kind: QuestionKind) -> &'static str {
         QuestionKind::Number => "number",
         QuestionKind::Confirm => "confirm",
         QuestionKind::Pick => "pick",
+    }
+}
+
+/// Wraps the approval port for one turn.
+pub(super) struct TurnApproval {
+    pub(super) port: Arc<dyn ApprovalPort>,
+    pub(super) events: Arc<dyn TurnEvents>,
+    pub(super) log: QuestionLog,
+}
+
+#[async_trait]
+impl ApprovalPort for TurnApproval {
+    async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
+        let text = format!("{} {{{}}}", request.tool, request.shown.join(", "));
+        let answer = self.port.ask(request).await;
+        let said = match &answer {
+            ApprovalAnswer::Allowed(_) => Some("yes".to_string()),
+            ApprovalAnswer::Rejected(_) => Some("no".to_string()),
+            ApprovalAnswer::Expired | ApprovalAnswer::Unavailable(_) | ApprovalAnswer::Withdrawn => None,
+        };
+        self.events.show(TurnEvent::Answered);
+        self.log.push(QuestionReport { id: self.log.next_id(), kind: "approval".into(), text, answer: said });
+        answer
     }
 }

@@ -2,16 +2,27 @@
 //! Must not see an adapter. Next room: `outbound`.
 
 mod asked;
+mod calls;
+mod context;
 mod events;
+mod finish;
+mod hands;
+mod history;
+mod keep;
+mod model_step;
+mod moment;
+mod offered;
 mod outcome;
-mod repair;
+mod pairs;
+mod run;
+mod window;
 mod words;
 
-pub use asked::{QuestionLog, TurnAsk};
+pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, TurnContext, TurnPorts};
 pub use events::{Silent, TurnEvent, TurnEvents};
 pub use outcome::*;
-pub use repair::{INTERRUPTED, repair};
-pub use words::{clean_name, has_media, head_line, in_words, spoken};
+pub use run::run;
+pub use words::{clean_name, head_line, in_words};
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ pub fn head_line(principal: &Principal) -> String {
 
 /// A message of the conversation as the present turn shows it. In shared places it has a head line, and the
 /// words of anybody but `present` are marked; a line that could pass for a head is quoted.
-pub fn spoken(text: &str, author: &Principal, present: &Principal, scope: Scope) -> String {
+pub(super) fn spoken(text: &str, author: &Principal, present: &Principal, scope: Scope) -> String {
     if scope == Scope::Private {
         return text.to_string();
     }
@@ -101,7 +101,7 @@ fn quoted(name: Option<&str>, text: &str) -> String {
 }
 
 /// Whether the message has something no model of this build can use.
-pub fn has_media(message: &Message) -> bool {
+pub(super) fn has_media(message: &Message) -> bool {
     message.segments.iter().any(|s| {
         matches!(s, Segment::Image { .. } | Segment::Audio { .. } | Segment::Video { .. } | Segment::File { .. })
     })

@@ -21,6 +21,7 @@ turn-budget-time = I stopped here: the time for one message is used up.
 turn-budget-tool-calls = I stopped here: the limit of tool calls for one message is reached.
 turn-budget-tokens = I stopped here: the limit of tokens is reached.
 turn-budget-cost = I stopped here: the cost limit is reached.
+turn-answer-cut = The answer was cut off here: the length limit of the model is reached.
 turn-ask-again = Ask again
 history-cut = Earlier messages of this conversation no longer fit and are not shown to the model.
 media-unusable = The model cannot use the file you sent; I told it the name only.

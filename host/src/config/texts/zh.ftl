@@ -21,6 +21,7 @@ turn-budget-time = 到此为止:单条消息的时间已用完。
 turn-budget-tool-calls = 到此为止:已达到单条消息的工具调用上限。
 turn-budget-tokens = 到此为止:已达到令牌上限。
 turn-budget-cost = 到此为止:已达到费用上限。
+turn-answer-cut = 回答在此被截断：已达到模型的长度上限。
 turn-ask-again = 再问一次
 history-cut = 这段对话中较早的消息放不下了,不再提供给模型。
 media-unusable = 模型无法使用你发送的文件,我只告诉了它文件名。

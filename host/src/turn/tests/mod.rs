@@ -1,2 +1,7 @@
-mod transcript;
+mod fixture;
+mod history;
+mod limits;
+mod loading;
+mod outcomes;
+mod pairs;
 mod words;

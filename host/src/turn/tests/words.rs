@@ -1,4 +1,4 @@
-use crate::turn::{head_line, spoken};
+use crate::turn::words::{head_line, spoken};
 use plugin_sdk::{Principal, Role, Scope};
 
 fn named(name: &str, id: &str, role: Option<Role>) -> Principal {

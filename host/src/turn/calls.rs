@@ -1,0 +1,181 @@
+//! The calls of one step: ids, the executor, results in call order, what the turn learns from them.
+
+use super::events::TurnEvent;
+use super::model_step::Answer;
+use super::outcome::CallReport;
+use super::run::{End, Run};
+use super::{Budget, FailCode};
+use crate::exec::CallRecord;
+use crate::model::{ModelCall, ModelMessage};
+use plugin_sdk::{ToolError, ToolResult, ToolUse};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// Repeats of a step whose calls were cut.
+const TRUNCATED_REPEATS: u32 = 2;
+
+impl Run<'_> {
+    /// Calls that were cut by length: none runs, the model is told, the step is repeated.
+    pub(super) async fn truncated(&mut self, answer: Answer) -> Result<(), End> {
+        self.steps.truncations += 1;
+        if self.steps.truncations > TRUNCATED_REPEATS {
+            return Err(End::Failed(FailCode::ModelTruncated, true));
+        }
+        if answer.calls.is_empty() {
+            return Ok(());
+        }
+        let calls = self.with_ids(answer.calls);
+        let error = ToolError::new("MODEL_TRUNCATED", "the answer was cut by its length; nothing ran, make it shorter");
+        let results: Vec<ToolResult> = calls.iter().map(|_| ToolResult::error(error.clone())).collect();
+        for call in &calls {
+            let report = self.unrun(call, &error);
+            self.tally.calls.push(report);
+        }
+        self.said(&answer.text, &calls).await?;
+        self.answered(&calls, results).await
+    }
+
+    /// Runs the calls of a step and keeps their results, in call order.
+    pub(super) async fn run_calls(&mut self, answer: Answer) -> Result<(), End> {
+        self.steps.truncations = 0;
+        let calls = self.with_ids(answer.calls);
+        self.said(&answer.text, &calls).await?;
+        for call in &calls {
+            self.catalog.touch(&call.name);
+        }
+        self.cx.ports.events.show(TurnEvent::Progress(Some(label(&calls))));
+        let uses: Vec<ToolUse> =
+            calls.iter().map(|c| ToolUse::raw(c.id.clone(), c.name.clone(), c.arguments.clone())).collect();
+        let results = self.execute(uses).await;
+        self.cx.ports.events.show(TurnEvent::Progress(None));
+        let failed: HashSet<String> =
+            calls.iter().zip(&results).filter(|(_, r)| r.is_error).map(|(c, _)| c.id.clone()).collect();
+        self.catalog.settle(&failed);
+        self.tally.calls.extend(self.hands.executor.take_records().into_iter().map(report_of));
+        self.answered(&calls, results).await?;
+        self.after_calls()
+    }
+
+    /// Calls run under the turn's clock; when it runs out they are cancelled, and their ends are awaited.
+    async fn execute(&mut self, uses: Vec<ToolUse>) -> Vec<ToolResult> {
+        let running = self.hands.executor.execute_many(uses, &self.hands.call_cx);
+        tokio::pin!(running);
+        tokio::select! {
+            biased;
+            results = &mut running => return results,
+            () = self.hands.countdown.expired() => self.hands.cancel.request(),
+        }
+        running.await
+    }
+
+    /// Why the turn cannot go on after these results.
+    fn after_calls(&self) -> Result<(), End> {
+        if self.cx.ports.stop.signal().requested() {
+            return Err(End::Cancelled);
+        }
+        if self.hands.countdown.left().is_zero() {
+            return Err(End::Budget(Budget::Time, self.text_so_far(String::new())));
+        }
+        if self.hands.executor.loop_guard_tripped() {
+            return Err(End::Failed(FailCode::LoopGuard, false));
+        }
+        Ok(())
+    }
+
+    /// Missing and repeated ids become `call_<step>_<n>`, so that each result has one call.
+    fn with_ids(&mut self, calls: Vec<ModelCall>) -> Vec<ModelCall> {
+        let mut out = Vec::with_capacity(calls.len());
+        for (n, mut call) in calls.into_iter().enumerate() {
+            if call.id.trim().is_empty() || self.steps.used_ids.contains(&call.id) {
+                call.id = self.fresh_id(n);
+            }
+            self.steps.used_ids.insert(call.id.clone());
+            out.push(call);
+        }
+        out
+    }
+
+    fn fresh_id(&self, n: usize) -> String {
+        let mut id = format!("call_{}_{n}", self.steps.step);
+        while self.steps.used_ids.contains(&id) {
+            id.push('x');
+        }
+        id
+    }
+
+    /// Keeps what the model said; arguments that are no object are kept as `{}`.
+    async fn said(&mut self, text: &str, calls: &[ModelCall]) -> Result<(), End> {
+        let calls = calls.iter().map(|c| ModelCall { arguments: sound(&c.arguments), ..c.clone() }).collect();
+        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }).await
+    }
+
+    /// Keeps the results of a step. Calls that never reached the executor are reported from here.
+    async fn answered(&mut self, calls: &[ModelCall], results: Vec<ToolResult>) -> Result<(), End> {
+        for (call, result) in calls.iter().zip(results) {
+            let known = self.cx.with.indexes.tools.get(&call.name);
+            let message = ModelMessage::Tool {
+                call_id: call.id.clone(),
+                tool: known.map_or_else(|| call.name.clone(), |t| t.qualified.to_string()),
+                content: result.model_blocks(),
+                is_error: result.is_error,
+                data: Value::Object(result.data),
+            };
+            self.keep(message).await?;
+        }
+        Ok(())
+    }
+
+    fn unrun(&self, call: &ModelCall, error: &ToolError) -> CallReport {
+        let known = self.cx.with.indexes.tools.get(&call.name);
+        CallReport {
+            call_id: call.id.clone(),
+            tool: known.map_or_else(|| call.name.clone(), |t| t.qualified.to_string()),
+            owner: known.map(|t| t.owner().to_string()),
+            arguments: parsed(&call.arguments).map_or_else(|| Value::String(call.arguments.clone()), Value::Object),
+            status: "denied".into(),
+            error: Some(error.clone()),
+            duration_ms: 0,
+        }
+    }
+}
+
+fn report_of(record: CallRecord) -> CallReport {
+    CallReport {
+        call_id: record.call_id,
+        tool: record.tool,
+        owner: record.owner,
+        arguments: record.arguments,
+        status: record.status.as_str().into(),
+        error: record.error,
+        duration_ms: record.duration_ms,
+    }
+}
+
+/// Arguments as one object: empty is `{}`, a string that holds an object is decoded once.
+fn parsed(arguments: &str) -> Option<Map<String, Value>> {
+    if arguments.trim().is_empty() {
+        return Some(Map::new());
+    }
+    match serde_json::from_str::<Value>(arguments).ok()? {
+        Value::Object(map) => Some(map),
+        Value::String(inner) => match serde_json::from_str::<Value>(&inner).ok()? {
+            Value::Object(map) => Some(map),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn sound(arguments: &str) -> String {
+    parsed(arguments).map_or_else(|| "{}".to_string(), |map| Value::Object(map).to_string())
+}
+
+fn label(calls: &[ModelCall]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for call in calls {
+        if !names.contains(&call.name.as_str()) {
+            names.push(&call.name);
+        }
+    }
+    names.join(", ")
+}

@@ -1,0 +1,101 @@
+//! The session's history as the present person may see it.
+
+use super::window::PastTurn;
+use super::words::spoken;
+use crate::catalog::Admitted;
+use crate::index::Indexes;
+use crate::model::ModelMessage;
+use plugin_sdk::{ContentBlock, Principal, Scope};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// One entry of the history, as the turn that wrote it kept it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Past {
+    pub(super) turn_id: String,
+    /// Whose turn it was.
+    pub(super) author: Principal,
+    /// Qualified name, for results.
+    pub(super) tool: Option<String>,
+    pub(super) message: ModelMessage,
+}
+
+/// Who looks at the history, and what this person may see.
+pub(super) struct Viewer<'a> {
+    pub(super) indexes: &'a Indexes,
+    pub(super) admitted: &'a Admitted,
+    pub(super) present: &'a Principal,
+    pub(super) scope: Scope,
+}
+
+impl Viewer<'_> {
+    /// Earlier turns in order, words headed and marked, results of tools this person has not taken out.
+    pub(super) fn view(&self, past: Vec<Past>) -> Vec<PastTurn> {
+        let mut out: Vec<PastTurn> = Vec::new();
+        for entry in past {
+            let turn_id = entry.turn_id.clone();
+            let message = self.shown(entry);
+            match out.last_mut() {
+                Some(turn) if turn.turn_id == turn_id => turn.messages.push(message),
+                _ => out.push(PastTurn { turn_id, messages: vec![message] }),
+            }
+        }
+        out
+    }
+
+    fn shown(&self, entry: Past) -> ModelMessage {
+        match entry.message {
+            ModelMessage::User { text } => {
+                ModelMessage::User { text: spoken(&text, &entry.author, self.present, self.scope) }
+            }
+            ModelMessage::Tool { call_id, tool, is_error, data, .. }
+                if !self.may_see(entry.tool.as_deref().unwrap_or(&tool), &data, &entry.author) =>
+            {
+                let text = format!("[result of {tool}: not available to this person]");
+                ModelMessage::Tool {
+                    call_id,
+                    tool,
+                    content: vec![ContentBlock::text(text)],
+                    is_error,
+                    data: Value::Null,
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// A tool of this generation: by admission. One that is gone: only who asked for it.
+    fn may_see(&self, tool: &str, data: &Value, author: &Principal) -> bool {
+        match self.indexes.tools.get(tool) {
+            Some(known) => self.admitted.tool(known.id) && self.may_read_skill(data),
+            None => author.id() == self.present.id(),
+        }
+    }
+
+    /// The text of a skill is its result: it is the skill's admission that counts.
+    fn may_read_skill(&self, data: &Value) -> bool {
+        let Some(name) = data.get("skill").and_then(Value::as_str) else { return true };
+        match self.indexes.skills.iter().position(|s| *s.qualified == *name) {
+            Some(position) => self.admitted.skill(position),
+            None => true,
+        }
+    }
+}
+
+/// Every tool name that the history mentions: a call of one that is gone is not a call of an unknown one.
+pub(super) fn mentioned(past: &[Past]) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for entry in past {
+        match &entry.message {
+            ModelMessage::Assistant { calls, .. } => names.extend(calls.iter().map(|c| c.name.clone())),
+            ModelMessage::Tool { tool, .. } => drop(names.insert(tool.clone())),
+            ModelMessage::User { .. } => {}
+        }
+    }
+    names
+}
+
+/// Whether the session has an answer already.
+pub(super) fn has_answer(past: &[Past]) -> bool {
+    past.iter().any(|p| matches!(&p.message, ModelMessage::Assistant { calls, .. } if calls.is_empty()))
+}

@@ -1,0 +1,102 @@
+//! The turn's records: history entries as they come, one commit at the end, the journal beside them.
+
+use super::TurnReport;
+use super::context::TurnContext;
+use super::history::Past;
+use super::outcome::TurnOutcome;
+use super::run::Run;
+use crate::journal::Event;
+use crate::model::ModelMessage;
+use crate::session::{Commit, HistoryEntry, SessionError, Transcript};
+use plugin_sdk::{Principal, Role};
+use serde_json::{Map, Value, json};
+
+/// Newest entries of a long history that a turn reads.
+const MAX_ENTRIES: u64 = 2_000;
+/// Flag of a session whose person was told that older messages are not shown.
+pub(super) const HISTORY_CUT: &str = "history-cut";
+
+/// Opens the session for this turn.
+pub(super) async fn open(cx: &TurnContext) -> Result<Transcript, SessionError> {
+    let about = &cx.about;
+    cx.ports.sessions.begin(&about.session, &about.turn_id, about.resume.clone(), MAX_ENTRIES).await
+}
+
+/// What earlier turns left; an entry nobody can read any more is left out, and said so in the log.
+pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
+    let read = |entry: &HistoryEntry| match serde_json::from_value::<ModelMessage>(entry.message.clone()) {
+        Ok(message) => {
+            Some(Past { turn_id: entry.turn_id.clone(), author: author_of(entry), tool: entry.tool.clone(), message })
+        }
+        Err(error) => {
+            tracing::warn!(session = %transcript.session(), n = entry.n, %error, "history entry is unreadable");
+            None
+        }
+    };
+    transcript.history().iter().filter_map(read).collect()
+}
+
+/// One message of this turn as it is stored.
+pub(super) fn entry(cx: &TurnContext, message: &ModelMessage) -> HistoryEntry {
+    let who = &cx.about.facts.principal;
+    // data and text only: nothing in it that JSON lacks
+    let value = serde_json::to_value(message).unwrap_or(Value::Null);
+    let mut entry = HistoryEntry::new(cx.about.turn_id.clone(), cx.ports.clock.now(), Some(who.id()), value);
+    entry.meta = json!({"name": who.name, "role": who.role});
+    entry
+}
+
+fn author_of(entry: &HistoryEntry) -> Principal {
+    let id = entry.principal.as_deref().unwrap_or_default();
+    let (platform, user) = id.split_once(':').unwrap_or(("", id));
+    let role = entry.meta.get("role").cloned().and_then(|r| serde_json::from_value::<Option<Role>>(r).ok()).flatten();
+    let mut author = Principal::person(platform, user, role);
+    if let Some(name) = entry.meta.get("name").and_then(Value::as_str) {
+        author.name = name.to_string();
+    }
+    author
+}
+
+/// The one batch that ends a turn. A failure is the admin's to see; the person has the answer.
+pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, report: &TurnReport) {
+    let cx = run.cx;
+    let (loaded, dropped) = run.catalog.snapshot();
+    let mut flags = Map::new();
+    if run.view.was_limited() {
+        flags.insert(HISTORY_CUT.into(), Value::Bool(true));
+    }
+    let commit = Commit {
+        entries: answer.iter().map(|m| entry(cx, m)).collect(),
+        loaded: Some(loaded),
+        dropped,
+        outcome: outcome_of(report),
+        flags,
+        extra: cx.ports.records.as_ref().map(|records| records(report)).unwrap_or_default(),
+    };
+    let Some(transcript) = run.transcript.as_mut() else { return };
+    if let Err(error) = transcript.commit(commit).await {
+        tracing::error!(turn = %cx.about.turn_id, %error, "the end of a turn is not stored");
+    }
+}
+
+fn outcome_of(report: &TurnReport) -> Value {
+    let retryable = matches!(report.outcome, TurnOutcome::Failed { retryable: true, .. });
+    json!({
+        "outcome": report.outcome.as_str(),
+        "detail": report.outcome.detail(),
+        "retryable": retryable,
+        "model": report.model,
+        "usage": report.usage,
+        "prompt": report.prompt,
+        "duration_ms": report.duration_ms,
+    })
+}
+
+/// Notes a stage of the turn. Calls have their own claims; a lost note here stops nothing.
+pub(super) async fn note(cx: &TurnContext, kind: &'static str, data: Value) {
+    let who = cx.about.facts.principal.id();
+    let event = Event::new(kind, data).of_turn(cx.with.generation, cx.about.turn_id.clone(), who);
+    if let Err(error) = cx.calls.journal.append(event).await {
+        tracing::error!(turn = %cx.about.turn_id, kind, %error, "a turn's event is not journaled");
+    }
+}

@@ -1,0 +1,146 @@
+//! One model step: a request, its stream, what came of it.
+
+use super::events::{TurnEvent, TurnEvents};
+use super::run::{End, Run};
+use super::{Budget, FailCode};
+use crate::model::{ModelCall, ModelError, ModelEvent, ModelRequest, StopReason, ToolChoice, Usage};
+use crate::session::repair;
+use futures::StreamExt;
+
+/// Note of the last step.
+const LIMIT_NOTE: &str = "[host: limit reached, answer now without calling tools]";
+
+/// What a step gave.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ModelCall>,
+    pub(super) usage: Usage,
+    pub(super) stop: Option<StopReason>,
+}
+
+impl Answer {
+    /// Cut by length so that nothing of it can be used: its calls may be cut, or there is nothing.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.stop == Some(StopReason::Length) && (!self.calls.is_empty() || self.text.trim().is_empty())
+    }
+
+    fn take(&mut self, event: ModelEvent, events: &dyn TurnEvents) {
+        match event {
+            ModelEvent::Text(part) => {
+                self.text.push_str(&part);
+                events.show(TurnEvent::Draft(self.text.clone()));
+            }
+            ModelEvent::Call(call) => self.calls.push(call),
+            ModelEvent::Usage(usage) => self.usage = usage,
+            ModelEvent::Restart => {
+                *self = Self::default();
+                events.show(TurnEvent::Draft(String::new()));
+            }
+            ModelEvent::ToolRefused(tool, reason) => {
+                tracing::warn!(code = "model::tool-refused", tool, reason, "the provider refused a tool");
+            }
+            ModelEvent::Stop(stop) => self.stop = Some(stop),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Asks the model once. `last`: no calls any more.
+    pub(super) async fn model_step(&mut self, last: bool) -> Result<Answer, End> {
+        let mut repeated = false;
+        loop {
+            let request = self.request(last);
+            match self.ask_model(request).await {
+                Err(StepError::Model(ModelError::TooLong)) if !repeated && self.view.drop_past() => repeated = true,
+                Err(StepError::Model(error)) => return Err(self.model_failed(&error)),
+                Err(StepError::Stopped) => return Err(End::Cancelled),
+                Err(StepError::Time(text)) => return Err(End::Budget(Budget::Time, self.text_so_far(text))),
+                Ok(answer) => {
+                    self.account(&answer.usage);
+                    return Ok(answer);
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, last: bool) -> ModelRequest {
+        let tools = self.tool_list();
+        let fixed = self.fixed_tokens(&tools);
+        self.view.limit(fixed, self.cx.ports.context_window);
+        let (mut messages, repaired) = repair(self.view.messages());
+        if !repaired.is_nothing() {
+            let turn = &self.cx.about.turn_id;
+            tracing::info!(code = "session::repaired", ?repaired, turn, "transcript repaired");
+        }
+        if last {
+            messages.push(crate::model::ModelMessage::User { text: LIMIT_NOTE.into() });
+        }
+        ModelRequest {
+            system: self.prompt.text.as_str().into(),
+            messages,
+            tools,
+            tool_choice: if last { ToolChoice::None } else { ToolChoice::Auto },
+            step: self.steps.step,
+            user_text: self.cx.about.message.text().trim().to_string(),
+            help_text: self.cx.about.help_text.clone(),
+            language: self.cx.with.bot.bot.language,
+            cancellation: self.hands.cancel.clone(),
+        }
+    }
+
+    async fn ask_model(&self, request: ModelRequest) -> Result<Answer, StepError> {
+        let mut answer = Answer::default();
+        let stopped = self.cx.ports.stop.signal();
+        let opened = tokio::select! {
+            biased;
+            () = stopped.cancelled() => return Err(StepError::Stopped),
+            () = self.hands.countdown.expired() => return Err(StepError::Time(String::new())),
+            opened = self.cx.ports.model.complete(request) => opened,
+        };
+        let mut stream = opened.map_err(StepError::Model)?;
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = stopped.cancelled() => return Err(StepError::Stopped),
+                () = self.hands.countdown.expired() => return Err(StepError::Time(answer.text)),
+                event = stream.next() => event,
+            };
+            match event {
+                Some(Ok(event)) => answer.take(event, &*self.cx.ports.events),
+                Some(Err(error)) => return Err(StepError::Model(error)),
+                None => return Ok(answer),
+            }
+        }
+    }
+
+    fn model_failed(&self, error: &ModelError) -> End {
+        tracing::warn!(turn = %self.cx.about.turn_id, %error, "model step failed");
+        match error {
+            ModelError::Unavailable(_) => End::Failed(FailCode::ModelUnavailable, true),
+            ModelError::Rejected(_) => End::Failed(FailCode::ModelRejected, false),
+            ModelError::TooLong => End::Failed(FailCode::ContextOverflow, false),
+            ModelError::Cancelled => End::Cancelled,
+        }
+    }
+
+    fn account(&mut self, usage: &Usage) {
+        let sum = &mut self.tally.usage;
+        sum.input += usage.input;
+        sum.output += usage.output;
+        sum.cached_read += usage.cached_read;
+        sum.reasoning += usage.reasoning;
+        sum.estimated |= usage.estimated;
+        sum.cost_usd += usage.cost_usd;
+        if !usage.estimated && usage.input > 0 {
+            self.view.count(usage.input);
+        }
+    }
+}
+
+enum StepError {
+    Model(ModelError),
+    Stopped,
+    /// The turn's clock ran out; text so far.
+    Time(String),
+}

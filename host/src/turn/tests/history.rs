@@ -1,0 +1,84 @@
+use super::fixture::{Table, calling, text};
+use crate::model::{ModelMessage, ModelRequest};
+use crate::session::{SessionKey, is_sendable};
+use crate::tools::testing::{World, facts};
+use plugin_sdk::{Role, Scope};
+use serde_json::json;
+
+fn world() -> World {
+    World::new().shaped("db", "query", "Ask the books", |d| {
+        d.options.always_loaded = true;
+        d.options.permissions = vec!["role(master)".into()];
+    })
+}
+
+fn texts(request: &ModelRequest) -> Vec<String> {
+    request
+        .messages
+        .iter()
+        .map(|m| match m {
+            ModelMessage::User { text } => format!("user {text}"),
+            ModelMessage::Assistant { text, .. } => format!("assistant {text}"),
+            ModelMessage::Tool { content, .. } => format!("tool {content:?}"),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn results_of_a_masters_tool_are_not_available_to_a_member() {
+    let table = Table::new(world());
+    let master = facts("1", Role::Master, Scope::Group);
+    let member = facts("2", Role::User, Scope::Group);
+    table
+        .run(&master, "how much?", vec![calling(&[("a", "db__query", json!({"city": "s3cret"}))]), text("a lot")])
+        .await;
+    let (_, seen) = table.run(&member, "and?", vec![text("no")]).await;
+    let lines = texts(&seen[0]);
+    assert_eq!(lines[0], "user [1, telegram:1, master] (untrusted) how much?");
+    assert!(lines[2].contains("[result of db__query: not available to this person]"), "{lines:#?}");
+    assert!(lines[4].starts_with("user [host: it is ") && lines[4].ends_with("[2, telegram:2, member] and?"));
+    assert!(!plugin_has(&seen[0]));
+    let (_, own) = table.run(&master, "again", vec![text("ok")]).await;
+    assert!(texts(&own[0])[2].contains("s3cret"));
+}
+
+fn plugin_has(request: &ModelRequest) -> bool {
+    request.tools.iter().any(|t| &*t.wire == "db__query")
+}
+
+#[tokio::test]
+async fn long_histories_leave_by_whole_turns_and_the_person_is_told_once() {
+    let mut table = Table::new(World::new());
+    table.window = 4_000;
+    let ann = facts("1", Role::User, Scope::Private);
+    let mut told = 0;
+    for n in 0..40 {
+        let (report, requests) = table.run(&ann, &format!("{n} {}", "word ".repeat(100)), vec![text("noted")]).await;
+        let request = &requests[0];
+        assert!(is_sendable(&request.messages));
+        let tools: u64 = request
+            .tools
+            .iter()
+            .map(|t| {
+                crate::model::estimate_tokens(&t.description) + crate::model::estimate_tokens(&t.schema.to_string())
+            })
+            .sum();
+        let messages: u64 = request.messages.iter().map(crate::model::message_tokens).sum();
+        let all = crate::model::estimate_tokens(&request.system) + tools + messages;
+        assert!(all <= 2_400 + 10, "turn {n}: {all}");
+        told += usize::from(report.text.contains("no longer fit"));
+    }
+    assert_eq!(told, 1);
+    let whole = table.sessions().history(&SessionKey::from_text("telegram/main/private/-100")).await.unwrap();
+    assert_eq!(whole.len(), 80);
+}
+
+#[tokio::test]
+async fn a_tool_that_left_with_its_generation_is_gone_not_unknown() {
+    let mut table = Table::new(World::new().shaped("lab", "old", "Old", |d| d.options.always_loaded = true));
+    let ann = facts("1", Role::User, Scope::Private);
+    table.run(&ann, "hi", vec![calling(&[("a", "lab__old", json!({}))]), text("ok")]).await;
+    table.world = World::new();
+    let (report, _) = table.run(&ann, "hi", vec![calling(&[("a", "lab__old", json!({}))]), text("ok")]).await;
+    assert_eq!(report.tool_calls[0].error.as_ref().unwrap().details["reason"], "gone");
+}
