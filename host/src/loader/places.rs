@@ -206,13 +206,22 @@ fn loose(walk: &mut Walk<'_>, kind: Kind, file: &Entry) {
     let stem = file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem);
     let own = kind.manifest().rsplit_once('.').map_or("", |(stem, _)| stem);
     let name = if stem == own { "<name>" } else { stem };
-    report(walk, file, &format!("{}/{name}/{}", kind.container(), kind.manifest()));
+    let container = file.rel.rsplit_once('/').map_or(kind.container(), |(container, _)| container);
+    report(walk, file, &format!("{container}/{name}/{}", kind.manifest()));
 }
 
 fn deeper(walk: &mut Walk<'_>, entry: &Entry, used: &BTreeSet<String>) {
     if entry.is_folder() {
+        // A private container, as in `skills/S/tools/x.toml`.
+        let kind = Kind::of_container(&entry.name)
+            .filter(|_| entry.rel.starts_with("skills/") || entry.rel.starts_with("agents/"));
         for inner in entry.entries() {
-            deeper(walk, inner, used);
+            match kind {
+                Some(kind @ (Tool | Hook)) if !inner.is_folder() && is_loose(kind, &inner.name) => {
+                    loose(walk, kind, inner);
+                }
+                _ => deeper(walk, inner, used),
+            }
         }
         return;
     }

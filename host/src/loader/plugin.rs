@@ -29,18 +29,23 @@ pub(super) struct Known {
     source: PluginSource,
 }
 
-/// Reads one plugin folder; what it was read from is remembered in `next`.
+/// Reads one plugin folder; what it was read from is remembered in `next`. `None`: its manifest counts as absent.
 pub(super) fn load(
     cx: &mut Context<'_>,
     found: Found,
     next: &mut BTreeMap<OwnerPath, Known>,
-) -> Result<PluginSource, Unstable> {
+) -> Result<Option<PluginSource>, Unstable> {
     let Found { owner, dir, shown, naming } = found;
     let mut walk = Walk::new(cx.roots, cx.rules, owner.clone(), shown);
     for d in naming {
         walk.report(d, "");
     }
     let top = fileset::top(&mut walk, &dir)?;
+    if !owner.is_root() && top.entries.iter().all(|e| e.name != "plugin.toml") {
+        // The manifest is a link to the outside, or ignored: without it the folder is no plugin.
+        cx.take(walk);
+        return Ok(None);
+    }
     let before = cx.known.remove(&owner).filter(|k| k.source.dir == dir && k.source.rel == walk.shown);
     let known = match before {
         Some(known) if is_same(cx, &known, &top, &walk)? => known,
@@ -48,7 +53,7 @@ pub(super) fn load(
     };
     let source = known.source.clone();
     next.insert(owner, known);
-    Ok(source)
+    Ok(Some(source))
 }
 
 /// Whether nothing that the plugin was read from has changed.

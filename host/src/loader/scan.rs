@@ -138,11 +138,12 @@ impl Scanner {
         self.held =
             paths.iter().filter(|p| found.iter().any(|f| f.dir.starts_with(&p.real))).map(|p| p.real.clone()).collect();
         let root = root_of(&cx);
-        let mut root = plugin::load(&mut cx, root, &mut self.known)?;
-        workspace::add(&mut cx, &mut root)?;
-        let mut plugins = vec![root];
-        for found in found {
-            plugins.push(plugin::load(&mut cx, found, &mut self.known)?);
+        let mut plugins = Vec::new();
+        for found in std::iter::once(root).chain(found) {
+            plugins.extend(plugin::load(&mut cx, found, &mut self.known)?);
+        }
+        if let Some(root) = plugins.first_mut() {
+            workspace::add(&mut cx, root)?;
         }
         let (bot, doc) = (options.bot, options.bot_doc.as_deref());
         cx.tree.extend(owners(bot, doc, &plugins));

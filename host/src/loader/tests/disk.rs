@@ -48,6 +48,17 @@ fn links_and_odd_files() {
 }
 
 #[test]
+fn a_manifest_outside_makes_no_plugin() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("plugin.toml"), PLUGIN).unwrap();
+    let bot = Bot::with(&[("plugins/p/tools/t/tool.toml", TOOL)]);
+    bot.link(outside.path().join("plugin.toml"), "plugins/p/plugin.toml");
+    let tree = bot.scan();
+    assert_eq!(tree.plugins.len(), 1);
+    assert_eq!(bot.found(), ["layout::symlink-outside plugins/p/plugin.toml"]);
+}
+
+#[test]
 fn a_link_into_a_search_path_is_followed() {
     let outside = tempfile::tempdir().unwrap();
     std::fs::create_dir(outside.path().join("maps")).unwrap();

@@ -52,6 +52,7 @@ fn a_whole_tree_is_read_in_order() {
 fn places_and_names() {
     let bot = Bot::with(&[
         ("tools/x.toml", TOOL),
+        ("skills/ok/tools/y.toml", TOOL),
         ("tools/deep/inner/tool.toml", TOOL),
         ("skills/a/b/SKILL.md", SKILL),
         ("skills/ok/SKILL.md", SKILL),
@@ -79,6 +80,7 @@ fn places_and_names() {
             "layout::no-manifest skills/a",
             "layout::misplaced skills/a/b/SKILL.md",
             "layout::misplaced skills/ok/pack/tool.toml",
+            "layout::misplaced skills/ok/tools/y.toml",
             "name::invalid skills/Über_Trip",
             "name::invalid tools/Weather",
             "name::double-underscore tools/a__b",
@@ -99,6 +101,7 @@ fn places_and_names() {
     assert_eq!(help("layout::no-manifest", "plugins/maps"), "move `plugins/maps/maps-1` up, to `plugins/maps-1`");
     assert_eq!(help("layout::no-manifest", "tools/lower"), "rename `Tool.toml` to `tool.toml`");
     assert_eq!(help("layout::misplaced", "tools/x.toml"), "move it to `tools/x/tool.toml`");
+    assert_eq!(help("layout::misplaced", "skills/ok/tools/y.toml"), "move it to `skills/ok/tools/y/tool.toml`");
     assert_eq!(help("layout::misplaced", "skills/a/b/SKILL.md"), "move it to `skills/b/SKILL.md`");
     assert_eq!(help("layout::misplaced", "skills/ok/pack/tool.toml"), "move it to `skills/ok/tools/pack/tool.toml`");
     assert!(help("name::invalid", "skills/Über_Trip").contains("`uber-trip`"));
