@@ -1,0 +1,123 @@
+//! Inside the lane: lease → route → command or turn → what is said.
+
+use super::arrive::Arrived;
+use super::command;
+use super::desk::Desk;
+use super::turn_context::{self, Way};
+use crate::commands::View;
+use crate::generation::Lease;
+use crate::route::{self, Route};
+use crate::session::{Place, StopCause};
+use crate::turn::{self, CancelledBy, Stop, TurnReport};
+use plugin_sdk::{CancellationSignal, OutgoingKind, Segment};
+use std::sync::Arc;
+
+/// What a message comes to.
+pub(super) struct Said {
+    pub(super) kind: OutgoingKind,
+    pub(super) segments: Vec<Segment>,
+    pub(super) footer: Option<String>,
+    pub(super) turn_id: Option<String>,
+    pub(super) outcome: &'static str,
+    pub(super) detail: Option<&'static str>,
+}
+
+impl Said {
+    fn plain(kind: OutgoingKind, text: String) -> Self {
+        let segments = if text.is_empty() { Vec::new() } else { vec![Segment::markdown(text)] };
+        Self { kind, segments, footer: None, turn_id: None, outcome: "handled", detail: None }
+    }
+
+    /// The answer of a command.
+    pub(super) fn answer(text: String) -> Self {
+        Self::plain(OutgoingKind::Answer, text)
+    }
+
+    /// A sentence of the host.
+    pub(super) fn notice(text: String) -> Self {
+        Self::plain(OutgoingKind::Notice, text)
+    }
+
+    /// The answer of a turn.
+    pub(super) fn of(report: TurnReport) -> Self {
+        Self {
+            kind: OutgoingKind::Answer,
+            outcome: report.outcome.as_str(),
+            detail: report.outcome.detail(),
+            turn_id: Some(report.turn_id),
+            footer: report.footer,
+            segments: report.segments,
+        }
+    }
+}
+
+/// Answers one message with the one generation it leases here.
+pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: Place) -> (Arrived, Said) {
+    let place = Arc::new(place);
+    let lease = desk.publisher.lease();
+    let tools = &lease.contents().indexes.tools;
+    let needed = tools.rules().needs_lookup(&arrived.who.facts.conversation.platform);
+    arrived.look_up(desk, needed).await;
+    let said = match routed(&arrived.text, &lease) {
+        Route::Builtin(builtin, args) => command::builtin(desk, &arrived, &lease, builtin, &args).await,
+        Route::Plugin(n, args) => command::plugin(desk, &arrived, &lease, &place, (n, args)).await,
+        Route::Unknown { word, nearest } => command::unknown(desk, &lease, &word, nearest.as_deref()),
+        Route::Turn => Said::of(run_turn(desk, &arrived, &lease, &place).await),
+    };
+    (arrived, said)
+}
+
+fn routed(text: &str, lease: &Lease) -> Route {
+    let commands = &lease.contents().indexes.commands;
+    route::route(text, commands.iter().enumerate().flat_map(|(n, c)| c.words().map(move |w| (n, w))))
+}
+
+/// A view of the leased generation.
+pub(super) fn with_view<T>(desk: &Desk, lease: &Lease, f: impl FnOnce(&View<'_>) -> T) -> T {
+    let contents = lease.contents();
+    let policy = desk.policy.read();
+    let texts = desk.texts(&contents.bot);
+    f(&View {
+        indexes: &contents.indexes,
+        plugins: &contents.plugins,
+        generation: Some(lease.number()),
+        policy: &policy,
+        texts: &texts,
+    })
+}
+
+async fn run_turn(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, place: &Arc<Place>) -> TurnReport {
+    let stop = Stop::new();
+    let done = CancellationSignal::new();
+    follow(desk, &stop, place, lease, &done);
+    let way = Way::chat(desk, arrived, place, lease, &stop);
+    let events = Arc::clone(&way.shown);
+    let cx = turn_context::build(desk, &arrived.who, lease, way, stop).await;
+    let report = turn::run(cx).await;
+    done.request();
+    events.finished().await;
+    report
+}
+
+/// Passes the lane's and the lease's reasons to end on to the turn, until it is done.
+pub(super) fn follow(desk: &Desk, stop: &Stop, place: &Arc<Place>, lease: &Lease, done: &CancellationSignal) {
+    let overdue = CancellationSignal::new();
+    lease.on_deadline(overdue.clone());
+    let (stop, place, done) = (stop.clone(), Arc::downgrade(place), done.clone());
+    let Some(ended) = place.upgrade().map(|p| p.cancellation()) else { return };
+    desk.core.tasks.spawn("turn stop", async move {
+        tokio::select! {
+            () = ended.cancelled() => {
+                let cause = place.upgrade().and_then(|p| p.stop_cause());
+                stop.request(match cause {
+                    Some(StopCause::Superseded) => CancelledBy::Superseded,
+                    Some(StopCause::Shutdown) => CancelledBy::Shutdown,
+                    Some(StopCause::LeaseDeadline) => CancelledBy::LeaseDeadline,
+                    Some(StopCause::Person) | None => CancelledBy::Person,
+                });
+            }
+            () = overdue.cancelled() => stop.request(CancelledBy::LeaseDeadline),
+            () = done.cancelled() => {}
+        }
+    });
+}

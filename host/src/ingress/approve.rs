@@ -1,0 +1,74 @@
+//! Who says yes: the person at the console, or what the command line allowed beforehand.
+
+use crate::admission::Opinion;
+use crate::config::Texts;
+use crate::exec::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
+use crate::session::{QuestionEnd, QuestionPort};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Asks yes or no in the conversation.
+pub(super) struct AskHere {
+    pub(super) port: Arc<QuestionPort>,
+    pub(super) texts: Arc<Texts>,
+}
+
+/// What a person is shown before a call runs: the name first, then the arguments as they will run, then why.
+pub(super) fn card(texts: &Texts, request: &ApprovalRequest) -> String {
+    let mut out = texts.get("approval-title", &[("tool", &format!("`{}`", request.tool))]);
+    if !request.shown.is_empty() {
+        out.push_str("\n```\n");
+        out.push_str(&request.shown.join("\n"));
+        out.push_str("\n```");
+    }
+    for because in request.because.iter().filter(|b| b.effect == Opinion::Ask) {
+        out.push_str(&format!("\n- {}: {}", because.source, because.value));
+    }
+    out
+}
+
+#[async_trait]
+impl ApprovalPort for AskHere {
+    async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
+        match self.port.approve(card(&self.texts, &request), request.timeout).await {
+            QuestionEnd::Answered { answer, by, .. } if answer == "yes" => ApprovalAnswer::Allowed(by),
+            QuestionEnd::Answered { by, .. } => ApprovalAnswer::Rejected(by),
+            QuestionEnd::Cancelled => ApprovalAnswer::Rejected("the requester".into()),
+            QuestionEnd::Expired => ApprovalAnswer::Expired,
+            QuestionEnd::Withdrawn => ApprovalAnswer::Withdrawn,
+            QuestionEnd::Busy => ApprovalAnswer::Unavailable("too many questions are open".into()),
+            QuestionEnd::Unavailable(why) => ApprovalAnswer::Unavailable(why),
+        }
+    }
+}
+
+/// Says yes to the tools that were named, and remembers whether another one asked.
+pub(super) struct Beforehand {
+    allowed: Vec<String>,
+    by: String,
+    missed: AtomicBool,
+}
+
+impl Beforehand {
+    /// Names as the caller wrote them, resolved to qualified ones; `by` is who said it.
+    pub(super) fn new(allowed: Vec<String>, by: String) -> Self {
+        Self { allowed, by, missed: AtomicBool::new(false) }
+    }
+
+    /// Whether a tool asked that nobody had allowed.
+    pub(super) fn missed(&self) -> bool {
+        self.missed.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl ApprovalPort for Beforehand {
+    async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
+        if self.allowed.contains(&request.tool) {
+            return ApprovalAnswer::Allowed(self.by.clone());
+        }
+        self.missed.store(true, Ordering::SeqCst);
+        ApprovalAnswer::Unavailable(format!("nobody can be asked here; allow it with --approve {}", request.tool))
+    }
+}

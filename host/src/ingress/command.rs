@@ -1,0 +1,135 @@
+//! Chat commands: the built-in ones, and a plugin's word that calls its tool.
+
+use super::answer::{Said, with_view};
+use super::arrive::Arrived;
+use super::desk::Desk;
+use super::direct::by_name;
+use super::turn_context::Way;
+use crate::commands;
+use crate::generation::Lease;
+use crate::index::CommandEntry;
+use crate::route::Builtin;
+use crate::session::{Place, StopCause};
+use crate::turn::Stop;
+use plugin_sdk::{CancellationSignal, Role, Scope};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// A command of the control lane: at once, outside the queue, never by the model.
+pub(super) async fn control(desk: &Arc<Desk>, arrived: &Arrived, builtin: Builtin, args: &str) -> Said {
+    let lease = desk.publisher.lease();
+    if builtin == Builtin::Stop {
+        return stop(desk, arrived, &lease);
+    }
+    self::builtin(desk, arrived, &lease, builtin, args).await
+}
+
+fn stop(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
+    let texts = desk.texts(&lease.contents().bot);
+    let stopped = desk.talk.lanes.stop(&arrived.who.session, StopCause::Person);
+    // The turn itself says "Stopped."; only an idle session needs a sentence here.
+    if stopped.running { Said::notice(String::new()) } else { Said::notice(texts.get("stop-idle", &[])) }
+}
+
+/// A built-in command in the leased generation.
+pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, builtin: Builtin, args: &str) -> Said {
+    let facts = &arrived.who.facts;
+    let bot = &lease.contents().bot;
+    let texts = desk.texts(bot);
+    match builtin {
+        Builtin::Help => Said::answer(with_view(desk, lease, |v| commands::help(v, facts))),
+        Builtin::Start => {
+            let name = desk.bot_name(bot);
+            let greeting = bot.bot.greeting.as_deref();
+            Said::answer(with_view(desk, lease, |v| commands::start(v, facts, &name, greeting)))
+        }
+        Builtin::New => new_session(desk, arrived, lease).await,
+        Builtin::Stop => stop(desk, arrived, lease),
+        Builtin::Tools | Builtin::Skills => {
+            let loaded = desk.talk.sessions.loaded(&arrived.who.session).await.unwrap_or_default();
+            let tools: Vec<String> = loaded.tools.iter().map(|t| t.qualified_name.clone()).collect();
+            let skills: Vec<String> = loaded.skills.iter().map(|s| s.qualified_name.clone()).collect();
+            Said::answer(with_view(desk, lease, |v| match builtin {
+                Builtin::Tools => commands::tools(v, facts, &tools),
+                _ => commands::skills(v, facts, &skills),
+            }))
+        }
+        Builtin::Why => Said::answer(with_view(desk, lease, |v| commands::why(v, args, facts))),
+        Builtin::Status => {
+            let status = desk.overview.status().await;
+            Said::answer(with_view(desk, lease, |v| commands::status_text(v, &status, facts)))
+        }
+        Builtin::Reload if facts.principal.role != Some(Role::Master) => {
+            Said::notice(texts.get("command-denied", &[("name", "reload")]))
+        }
+        Builtin::Reload => match desk.reload.request("chat", Some(facts.principal.id())).await {
+            Ok(record) => Said::answer(commands::reloaded(&texts, &record)),
+            Err(e) => Said::notice(e.message),
+        },
+    }
+}
+
+/// `/new`: stops the turn, archives the history, empties the loaded set.
+async fn new_session(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
+    let texts = desk.texts(&lease.contents().bot);
+    let facts = &arrived.who.facts;
+    let trusted = facts.principal.role.is_some_and(|r| r.reaches(Role::Trusted));
+    if facts.conversation.scope != Scope::Private && !trusted {
+        return Said::notice(texts.get("command-denied", &[("name", "new")]));
+    }
+    match desk.talk.sessions.reset(&arrived.who.session).await {
+        Ok(_) => Said::answer(texts.get("new-started", &[])),
+        Err(e) => {
+            tracing::error!(error = %e, "a session was not reset");
+            Said::notice(texts.get("store-degraded", &[]))
+        }
+    }
+}
+
+/// A slash word that nobody has.
+pub(super) fn unknown(desk: &Desk, lease: &Lease, word: &str, nearest: Option<&str>) -> Said {
+    let texts = desk.texts(&lease.contents().bot);
+    Said::notice(match nearest {
+        Some(nearest) => texts.get("command-unknown-near", &[("name", word), ("nearest", nearest)]),
+        None => texts.get("command-unknown", &[("name", word)]),
+    })
+}
+
+/// A plugin's command: its tool, called by name through every gate.
+pub(super) async fn plugin(
+    desk: &Arc<Desk>,
+    arrived: &Arrived,
+    lease: &Lease,
+    place: &Arc<Place>,
+    (n, args): (usize, String),
+) -> Said {
+    let texts = desk.texts(&lease.contents().bot);
+    let Some(entry) = lease.contents().indexes.commands.get(n) else { return Said::notice(String::new()) };
+    let stop = Stop::new();
+    let done = CancellationSignal::new();
+    super::answer::follow(desk, &stop, place, lease, &done);
+    let way = Way::chat(desk, arrived, place, lease, &stop);
+    let shown = Arc::clone(&way.shown);
+    let called = by_name(desk, &arrived.who, lease, way, &stop, (&entry.qualified, input(entry, &args))).await;
+    done.request();
+    shown.finished().await;
+    let Some(error) = &called.result.error else { return Said::answer(called.result.model_content()) };
+    match error.code.as_str() {
+        "TOOL_NOT_ALLOWED" | "NOT_FOUND" => Said::notice(texts.get("command-denied", &[("name", &entry.word)])),
+        "VALIDATION_ERROR" => {
+            let usage = format!("/{} {}", entry.word, entry.usage.as_deref().unwrap_or_default());
+            let usage = texts.get("command-usage", &[("usage", usage.trim())]);
+            Said::notice(format!("{usage}\n{}", error.message))
+        }
+        _ => Said::notice(error.message.clone()),
+    }
+}
+
+/// The rest of the line as the argument the command names.
+fn input(entry: &CommandEntry, args: &str) -> Value {
+    let mut map = Map::new();
+    if let (Some(argument), false) = (&entry.argument, args.is_empty()) {
+        map.insert(argument.clone(), json!(args));
+    }
+    Value::Object(map)
+}

@@ -1,0 +1,165 @@
+//! What a message needs on its way: the process's own values, made once by `app`.
+
+use crate::admission::PolicyCell;
+use crate::config::{BotConfig, Redactor, Texts};
+use crate::endpoint::Endpoints;
+use crate::exec::ToolExecutor;
+use crate::generation::{Generation, Publisher};
+use crate::journal::Journal;
+use crate::model::{ModelClient, ModelState, Models};
+use crate::net::Http;
+use crate::outbound::Outbound;
+use crate::session::{Lanes, Questions, Sessions};
+use crate::store::SharedStore;
+use crate::task::{SharedClock, Tasks};
+use async_trait::async_trait;
+use plugin_sdk::ports::ReloadRequest;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The ground: time, tasks, records, places.
+pub struct Core {
+    /// Time.
+    pub clock: SharedClock,
+    /// Tracked tasks.
+    pub tasks: Tasks,
+    /// The store.
+    pub store: SharedStore,
+    /// The journal.
+    pub journal: Journal,
+    /// Takes secrets out of texts.
+    pub redactor: Arc<Redactor>,
+    /// The data folder.
+    pub data_dir: PathBuf,
+}
+
+/// Conversations.
+pub struct Talk {
+    /// Histories.
+    pub sessions: Sessions,
+    /// Tickets and places.
+    pub lanes: Lanes,
+    /// Open questions.
+    pub questions: Questions,
+    /// Sending.
+    pub outbound: Outbound,
+    /// Connections.
+    pub endpoints: Endpoints,
+}
+
+/// The state of the whole, as `status` shows it.
+#[async_trait]
+pub trait Overview: Send + Sync {
+    /// Keys of `status` beside the envelope.
+    async fn status(&self) -> Value;
+}
+
+/// The model clients: process-owned, made for the configuration of a generation.
+pub struct ModelShelf {
+    http: Http,
+    fixed: Option<Arc<dyn ModelClient>>,
+    made: Mutex<Option<(Arc<BotConfig>, Models)>>,
+}
+
+impl ModelShelf {
+    /// Clients over one HTTP client; `fixed` stands for every model (scenarios, tests).
+    pub fn new(http: Http, fixed: Option<Arc<dyn ModelClient>>) -> Self {
+        Self { http, fixed, made: Mutex::new(None) }
+    }
+
+    /// The bot's model in a configuration. A model whose own part did not change keeps its client.
+    pub fn main(&self, bot: &Arc<BotConfig>) -> Arc<dyn ModelClient> {
+        match &self.fixed {
+            Some(model) => Arc::clone(model),
+            None => self.models(bot).main(),
+        }
+    }
+
+    /// Name of the bot's model in its configuration, and the states of all.
+    pub fn states(&self, bot: &Arc<BotConfig>) -> (String, Vec<(String, ModelState)>) {
+        let models = self.models(bot);
+        (models.main_name().to_string(), models.states())
+    }
+
+    fn models(&self, bot: &Arc<BotConfig>) -> Models {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let models = match made.take() {
+            Some((of, models)) if Arc::ptr_eq(&of, bot) => models,
+            Some((_, models)) => models.rebuild(bot, &self.http),
+            None => Models::build(bot, &self.http),
+        };
+        *made = Some((Arc::clone(bot), models.clone()));
+        models
+    }
+}
+
+/// An executor per generation: the last ones asked for.
+#[derive(Default)]
+pub struct Executors(Mutex<Vec<(u64, ToolExecutor)>>);
+
+impl Executors {
+    /// Generations whose executor is kept.
+    const KEPT: usize = 4;
+
+    fn of(&self, generation: &Generation, clock: &SharedClock) -> ToolExecutor {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, executor)) = kept.iter().find(|(n, _)| *n == generation.number()) {
+            return executor.clone();
+        }
+        let contents = generation.contents();
+        let executor = ToolExecutor::with(contents.indexes.tools.clone(), Arc::clone(&contents.bot), Arc::clone(clock));
+        kept.push((generation.number(), executor.clone()));
+        if kept.len() > Self::KEPT {
+            kept.remove(0);
+        }
+        executor
+    }
+}
+
+/// Everything.
+pub struct Desk {
+    /// Ground.
+    pub core: Core,
+    /// Conversations.
+    pub talk: Talk,
+    /// Who may do what.
+    pub policy: Arc<PolicyCell>,
+    /// Generations.
+    pub publisher: Publisher,
+    /// Models.
+    pub models: ModelShelf,
+    /// Reloads.
+    pub reload: Arc<dyn ReloadRequest>,
+    /// State of the whole.
+    pub overview: Arc<dyn Overview>,
+    /// Executors.
+    pub executors: Executors,
+    /// Name of the bot folder.
+    pub folder_name: String,
+    /// Tickets given.
+    pub tickets: AtomicU64,
+}
+
+impl Desk {
+    /// The next ticket number.
+    pub fn next_ticket(&self) -> u64 {
+        self.tickets.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// The executor of a leased generation.
+    pub(super) fn executor(&self, generation: &Generation) -> ToolExecutor {
+        self.executors.of(generation, &self.core.clock)
+    }
+
+    /// System texts of a configuration.
+    pub fn texts(&self, bot: &BotConfig) -> Arc<Texts> {
+        Texts::shared(bot.bot.language)
+    }
+
+    /// The bot's name.
+    pub fn bot_name(&self, bot: &BotConfig) -> String {
+        bot.bot.name.clone().unwrap_or_else(|| self.folder_name.clone())
+    }
+}

@@ -1,0 +1,273 @@
+//! Calls without a channel: one question, one tool. The same gates, the same turn.
+
+use super::approve::Beforehand;
+use super::arrive::Who;
+use super::desk::Desk;
+use super::show::Shown;
+use super::turn_context::{self, Way, call_ports, fresh_turn, workspace};
+use crate::admission::Facts;
+use crate::exec::{CallRecord, Countdown, Offered, Refused, TurnPorts};
+use crate::generation::Lease;
+use crate::index::{NameError, ToolIndex};
+use crate::session::{SessionKey, Ticket};
+use crate::turn::{self, CancelledBy, Stop, TurnReport};
+use plugin_sdk::{
+    Addressed, CancellationSignal, Message, Origin, OriginKind, Segment, ToolExecutionContext, ToolResult, ToolUse,
+};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One question.
+pub struct AskOrder {
+    /// The message.
+    pub text: String,
+    /// Who asks, where.
+    pub facts: Facts,
+    /// A session to keep; a fresh one that is removed otherwise.
+    pub session: Option<String>,
+    /// Tools whose question is answered yes.
+    pub approve: Vec<String>,
+    /// Ends the turn.
+    pub timeout: Option<Duration>,
+}
+
+/// Its answer.
+pub struct AskAnswer {
+    /// The turn.
+    pub report: TurnReport,
+    /// A tool asked that was not allowed beforehand.
+    pub missed_approval: bool,
+    /// The time was over.
+    pub timed_out: bool,
+}
+
+/// One call.
+pub struct CallOrder {
+    /// Name, as the caller writes it.
+    pub tool: String,
+    /// Arguments.
+    pub input: Value,
+    /// Who calls, where.
+    pub facts: Facts,
+    /// A session to keep.
+    pub session: Option<String>,
+    /// Answers its question yes.
+    pub approve: bool,
+}
+
+/// Its result.
+pub struct CallAnswer {
+    /// Qualified name.
+    pub tool: String,
+    /// Owner.
+    pub owner: String,
+    /// Generation that ran it.
+    pub generation: u64,
+    /// The result.
+    pub result: ToolResult,
+    /// How it ended.
+    pub record: Option<CallRecord>,
+}
+
+/// The session of a direct call: named ones are kept, others are fresh.
+fn session_of(name: Option<&str>) -> (SessionKey, bool) {
+    let scene = name.map_or_else(|| format!("once-{}", uuid::Uuid::now_v7().simple()), |n| format!("named-{n}"));
+    let scene = scene.replace('%', "%25").replace('/', "%2F");
+    (SessionKey::from_text(&format!("console/ask/private/{scene}")), name.is_some())
+}
+
+fn who(facts: Facts, session: SessionKey, text: &str, desk: &Desk) -> Who {
+    let message = Message {
+        id: String::new(),
+        conversation: facts.conversation.clone(),
+        principal: facts.principal.clone(),
+        segments: vec![Segment::plain(text)],
+        sent_at: desk.core.clock.now(),
+        addressed: Addressed::Private,
+        command: None,
+        reply_to: None,
+        album_id: None,
+        edited: false,
+    };
+    Who { message, facts, session }
+}
+
+/// Removes what a fresh session left: history, files, artifacts.
+async fn forget(desk: &Desk, lease: &Lease, session: &SessionKey) {
+    if let Err(e) = desk.talk.sessions.remove(session).await {
+        tracing::warn!(error = %e, "a fresh session was not removed");
+    }
+    if lease.contents().bot.workspace.scope == crate::config::WorkspaceScope::Session {
+        let folder = workspace(desk, lease, session);
+        let removed = crate::task::blocking("remove workspace", move || std::fs::remove_dir_all(folder)).await;
+        if let Ok(Err(e)) = removed
+            && e.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(error = %e, "a fresh workspace was not removed");
+        }
+    }
+}
+
+/// Asks one thing.
+pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
+    let (session, kept) = session_of(order.session.as_deref());
+    let who = who(order.facts, session, &order.text, desk);
+    let ticket = Ticket {
+        number: desk.next_ticket(),
+        session: who.session.clone(),
+        principal: who.session.as_str().to_string(),
+        supersede: false,
+        message: Value::Null,
+    };
+    // Direct calls of one named session run one after another; a full lane runs beside it rather than not at all.
+    let place = match desk.talk.lanes.submit(ticket) {
+        Ok(waiting) => waiting.await.ok(),
+        Err(_) => None,
+    };
+    let lease = desk.publisher.lease();
+    let names = &lease.contents().indexes.tools;
+    let allowed = order.approve.iter().map(|n| names.resolve(n).map_or(n.clone(), |t| t.qualified.to_string()));
+    let approval = Arc::new(Beforehand::new(allowed.collect(), who.facts.principal.id()));
+    let stop = Stop::new();
+    let done = CancellationSignal::new();
+    let timed_out = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    watch(desk, &stop, &lease, &done, order.timeout.map(|t| (t, Arc::clone(&timed_out))));
+    let way = Way {
+        turn_id: fresh_turn(),
+        origin: OriginKind::Http,
+        question: None,
+        approval: Some(approval.clone()),
+        shown: Shown::nothing(),
+    };
+    let cx = turn_context::build(desk, &who, &lease, way, stop).await;
+    let report = turn::run(cx).await;
+    done.request();
+    drop(place);
+    if !kept {
+        forget(desk, &lease, &who.session).await;
+    }
+    AskAnswer {
+        report,
+        missed_approval: approval.missed(),
+        timed_out: timed_out.load(std::sync::atomic::Ordering::SeqCst),
+    }
+}
+
+/// Ends a direct turn at its time limit, at its lease's deadline, or when the host ends.
+fn watch(
+    desk: &Desk,
+    stop: &Stop,
+    lease: &Lease,
+    done: &CancellationSignal,
+    limit: Option<(Duration, Arc<std::sync::atomic::AtomicBool>)>,
+) {
+    let overdue = CancellationSignal::new();
+    lease.on_deadline(overdue.clone());
+    let (stop, done, clock, tasks) = (stop.clone(), done.clone(), Arc::clone(&desk.core.clock), desk.core.tasks.clone());
+    desk.core.tasks.spawn("direct call limit", async move {
+        let over = async {
+            match &limit {
+                Some((limit, _)) => clock.sleep(*limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = over => {
+                if let Some((_, flag)) = &limit {
+                    flag.store(true, std::sync::atomic::Ordering::SeqCst);
+                }
+                stop.request(CancelledBy::Person);
+            }
+            () = overdue.cancelled() => stop.request(CancelledBy::LeaseDeadline),
+            () = tasks.closing() => stop.request(CancelledBy::Shutdown),
+            () = done.cancelled() => {}
+        }
+    });
+}
+
+/// Calls one tool; the error is the name's.
+pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, bool), NameError> {
+    let lease = desk.publisher.lease();
+    let tool = lease.contents().indexes.tools.resolve(&order.tool)?;
+    let (qualified, owner) = (tool.qualified.to_string(), tool.owner().to_string());
+    let (session, kept) = session_of(order.session.as_deref());
+    let who = who(order.facts, session, "", desk);
+    let allowed = if order.approve { vec![qualified.clone()] } else { Vec::new() };
+    let approval = Arc::new(Beforehand::new(allowed, who.facts.principal.id()));
+    let stop = Stop::new();
+    let done = CancellationSignal::new();
+    watch(desk, &stop, &lease, &done, None);
+    let way = Way {
+        turn_id: fresh_turn(),
+        origin: OriginKind::Http,
+        question: None,
+        approval: Some(approval.clone()),
+        shown: Shown::nothing(),
+    };
+    let called = by_name(desk, &who, &lease, way, &stop, (&qualified, order.input)).await;
+    done.request();
+    if !kept {
+        forget(desk, &lease, &who.session).await;
+    }
+    let generation = lease.number();
+    let answer = CallAnswer { tool: qualified, owner, generation, result: called.result, record: called.record };
+    Ok((answer, approval.missed()))
+}
+
+/// What a call by name gave.
+pub(super) struct Called {
+    pub(super) result: ToolResult,
+    pub(super) record: Option<CallRecord>,
+}
+
+/// Every tool of the index by any name, hidden ones too: for people and code, never for a model.
+struct AnyName(ToolIndex);
+
+impl Offered for AnyName {
+    fn may_call(&self, name: &str) -> Result<String, Refused> {
+        match self.0.resolve(name) {
+            Ok(tool) => Ok(tool.qualified.to_string()),
+            Err(NameError::Unknown(e)) => Err(Refused::Unknown { nearest: e.nearest }),
+            Err(NameError::Ambiguous { qualified, .. }) => Err(Refused::Unknown { nearest: qualified }),
+        }
+    }
+}
+
+/// One call by name through the executor's phases.
+pub(super) async fn by_name(
+    desk: &Arc<Desk>,
+    who: &Who,
+    lease: &Lease,
+    way: Way,
+    stop: &Stop,
+    (tool, input): (&str, Value),
+) -> Called {
+    let bot = &lease.contents().bot;
+    let ports = call_ports(desk, lease, &who.session, way.approval);
+    let countdown =
+        Countdown::new(Arc::clone(&desk.core.clock), Duration::from_secs_f64(bot.agent.turn_timeout_seconds));
+    let executor = ports.executor.for_turn(TurnPorts {
+        offered: Arc::new(AnyName(lease.contents().indexes.tools.clone())),
+        owners: ports.owners,
+        policy: ports.policy,
+        facts: who.facts.clone(),
+        approval: ports.approval,
+        journal: ports.journal,
+        artifacts: ports.artifacts,
+        data_dir: ports.data_dir,
+        countdown,
+        redactor: ports.redactor,
+    });
+    let mut cx = ToolExecutionContext::new(workspace(desk, lease, &who.session));
+    cx.generation = lease.number();
+    cx.origin = Origin { kind: way.origin, conversation: who.facts.conversation.clone(), message_id: None };
+    cx.principal = who.facts.principal.clone();
+    cx.question = way.question;
+    cx.turn_id = way.turn_id;
+    cx.session_id = who.session.to_string();
+    cx.cancellation = stop.signal().clone();
+    let result = executor.execute_one(ToolUse::new("c1", tool, input), &cx, None).await;
+    let record = executor.take_records().into_iter().next_back();
+    Called { result, record }
+}

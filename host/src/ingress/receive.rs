@@ -1,0 +1,158 @@
+//! The message spine. Nothing here judges or answers; it only knows the order.
+
+use super::answer::{self, Said};
+use super::arrive::Arrived;
+use super::command;
+use super::desk::Desk;
+use crate::admission::{AccessVerdict, access};
+use crate::config::OnNewMessage;
+use crate::endpoint::Endpoint;
+use crate::outbound::Piece;
+use crate::route::{self, Builtin};
+use crate::session::{LaneError, Ticket, Waiting};
+use plugin_sdk::{Delivery, Inbound, Message, OutgoingKind, Segment, Settled};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Reads deliveries of a connection until it closes; ends when everything it started is settled.
+pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
+    let mut open = Vec::new();
+    loop {
+        let next = tokio::select! {
+            next = endpoint.connection.receive.next() => next,
+            () = desk.core.tasks.closing() => None,
+        };
+        let Some(Delivery { token, event, .. }) = next else { break };
+        match event {
+            Inbound::Message(message) => {
+                endpoint.connection.receive.accept(token).await;
+                open.retain(|task: &tokio::task::JoinHandle<()>| !task.is_finished());
+                open.extend(receive(&desk, &endpoint, message).await);
+            }
+            Inbound::Closed => break,
+            // An edit never starts a turn; presses come with channels that have buttons.
+            _ => endpoint.connection.receive.accept(token).await,
+        }
+    }
+    for task in open {
+        if let Err(e) = task.await {
+            tracing::error!(error = %e, "a message was not settled");
+        }
+    }
+}
+
+/// One message: access → answers and control → ticket; the rest runs in its lane.
+pub async fn receive(
+    desk: &Arc<Desk>,
+    endpoint: &Arc<Endpoint>,
+    message: Message,
+) -> Option<tokio::task::JoinHandle<()>> {
+    // Session scope and queueing are rules of the process until the lease is taken.
+    let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
+    let arrived = Arrived::new(desk, endpoint, message, bot.agent.session_scope);
+    if !arrived.over_console() {
+        let verdict = access(&arrived.who.facts, &desk.policy.read());
+        if !verdict.is_granted() {
+            refuse(desk, &arrived, verdict, &bot).await;
+            return None;
+        }
+    }
+    let control = route::control(&arrived.text);
+    let always = matches!(&control, Some((b, how)) if *b != Builtin::Stop || !is_cancel(&arrived.text) || how != "bare");
+    if !always {
+        let captured = desk.talk.questions.answer(&arrived.who.session, &arrived.who.facts.principal.id(), &arrived.text);
+        if captured.is_captured() {
+            settle(&arrived, None).await;
+            return None;
+        }
+    }
+    if let Some((builtin, args)) = control
+        && (args != "bare" || desk.talk.lanes.is_busy(&arrived.who.session))
+    {
+        let said = command::control(desk, &arrived, builtin, &args).await;
+        say(desk, &arrived, &said).await;
+        settle(&arrived, None).await;
+        return None;
+    }
+    let ticket = Ticket {
+        number: desk.next_ticket(),
+        session: arrived.who.session.clone(),
+        principal: arrived.place_holder(),
+        supersede: bot.agent.on_new_message == OnNewMessage::Supersede,
+        message: serde_json::to_value(&arrived.who.message).unwrap_or(Value::Null),
+    };
+    match desk.talk.lanes.submit(ticket) {
+        Ok(waiting) => {
+            let desk_of_task = Arc::clone(desk);
+            Some(desk.core.tasks.spawn("message", lane(desk_of_task, arrived, waiting)))
+        }
+        Err(_full) => {
+            say(desk, &arrived, &Said::notice(desk.texts(&bot).get("queue-full", &[]))).await;
+            settle(&arrived, None).await;
+            None
+        }
+    }
+}
+
+fn is_cancel(text: &str) -> bool {
+    matches!(text.trim().to_lowercase().as_str(), "cancel" | "取消")
+}
+
+/// The rest of a message's way, once its lane starts it.
+async fn lane(desk: Arc<Desk>, arrived: Arrived, waiting: Waiting) {
+    match waiting.await {
+        Ok(place) => {
+            let (arrived, said) = answer::answer(&desk, arrived, place).await;
+            say(&desk, &arrived, &said).await;
+            settle(&arrived, Some(&said)).await;
+        }
+        // The newer message answers for both; a closing host says nothing new.
+        Err(LaneError::Superseded | LaneError::Closing) => settle(&arrived, None).await,
+    }
+}
+
+async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot: &crate::config::BotConfig) {
+    tracing::info!(?verdict, endpoint = arrived.endpoint.id, "access refused");
+    let event = crate::journal::Event::new("access.refused", serde_json::json!({"reason": format!("{verdict:?}")}));
+    if let Err(e) = desk.core.journal.append(event).await {
+        tracing::warn!(error = %e, "a refusal was not journaled");
+    }
+    if bot.access.stranger_reply && arrived.who.facts.conversation.scope == plugin_sdk::Scope::Private {
+        let text = desk.texts(bot).get("access-stranger", &[("principal", &arrived.who.facts.principal.id())]);
+        say(desk, arrived, &Said::notice(text)).await;
+    }
+    settle(arrived, None).await;
+}
+
+/// Sends what there is to say.
+async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) {
+    let mut pieces = Vec::new();
+    if !said.segments.is_empty() {
+        pieces.push((said.kind, said.segments.clone()));
+    }
+    pieces.extend(said.footer.iter().map(|f| (OutgoingKind::Notice, vec![Segment::plain(f.clone())])));
+    for (kind, segments) in pieces {
+        let piece = Piece {
+            kind,
+            conversation: arrived.who.message.conversation.clone(),
+            segments,
+            reply_to: Some(arrived.who.message.id.clone()),
+        };
+        if let Err(e) = desk.talk.outbound.send(&arrived.endpoint, piece).await {
+            tracing::warn!(endpoint = arrived.endpoint.id, error = %e, "an answer was not sent");
+        }
+    }
+}
+
+async fn settle(arrived: &Arrived, said: Option<&Said>) {
+    let settled = Settled {
+        conversation: arrived.who.message.conversation.clone(),
+        message_id: arrived.who.message.id.clone(),
+        turn_id: said.and_then(|s| s.turn_id.clone()),
+        outcome: said.map_or("handled", |s| s.outcome).to_string(),
+        detail: said.and_then(|s| s.detail).map(str::to_string),
+    };
+    if let Err(e) = arrived.endpoint.connection.edit.settled(settled).await {
+        tracing::debug!(error = %e, "nobody was told that a message is settled");
+    }
+}

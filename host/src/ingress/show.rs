@@ -1,0 +1,166 @@
+//! What a running turn shows on its channel: drafts, progress, questions. A slow channel never holds a turn.
+
+use super::desk::Desk;
+use crate::config::Texts;
+use crate::endpoint::Endpoint;
+use crate::outbound::Piece;
+use crate::session::{OpenQuestion, QuestionEnd, QuestionSink, Wanted};
+use crate::turn::{TurnEvent, TurnEvents};
+use async_trait::async_trait;
+use plugin_sdk::{Ability, Button, ButtonStyle, ConversationRef, Draft, OutgoingKind, Segment};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// Shows a turn; events are queued and the newest draft wins.
+pub(super) struct Shown {
+    events: Mutex<Option<mpsc::UnboundedSender<TurnEvent>>>,
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+impl Shown {
+    /// Shows nothing, for callers without a channel.
+    pub(super) fn nothing() -> Arc<Self> {
+        Arc::new(Self { events: Mutex::new(None), ended: Mutex::new(None) })
+    }
+
+    /// Shows on a connection that can edit; on another one nothing.
+    pub(super) fn on(desk: &Desk, endpoint: &Arc<Endpoint>, conversation: &ConversationRef) -> Arc<Self> {
+        let (events, queue) = mpsc::unbounded_channel();
+        let (end, ended) = oneshot::channel();
+        let forward = Forward {
+            endpoint: Arc::clone(endpoint),
+            conversation: conversation.clone(),
+            clock: Arc::clone(&desk.core.clock),
+        };
+        desk.core.tasks.spawn("turn display", async move {
+            forward.run(queue).await;
+            // Nobody waits any more when the turn was dropped.
+            drop(end.send(()));
+        });
+        Arc::new(Self { events: Mutex::new(Some(events)), ended: Mutex::new(Some(ended)) })
+    }
+
+    /// Ends when everything queued is shown.
+    pub(super) async fn finished(&self) {
+        drop(self.events.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(ended) = ended {
+            // A display that broke off has nothing more to show.
+            drop(ended.await);
+        }
+    }
+}
+
+impl TurnEvents for Shown {
+    fn show(&self, event: TurnEvent) {
+        if let Some(events) = &*self.events.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The display ends before its turn only when the host ends.
+            drop(events.send(event));
+        }
+    }
+}
+
+struct Forward {
+    endpoint: Arc<Endpoint>,
+    conversation: ConversationRef,
+    clock: crate::task::SharedClock,
+}
+
+impl Forward {
+    async fn run(&self, mut queue: mpsc::UnboundedReceiver<TurnEvent>) {
+        let interval = Duration::from_millis(self.endpoint.info.limits.edit_interval_ms);
+        while let Some(mut event) = queue.recv().await {
+            // Of several drafts only the newest is worth an edit.
+            while let (TurnEvent::Draft(_), Ok(next)) = (&event, queue.try_recv()) {
+                event = next;
+            }
+            let drafted = matches!(event, TurnEvent::Draft(_));
+            self.show(event).await;
+            if drafted && !interval.is_zero() && !queue.is_closed() {
+                self.clock.sleep(interval).await;
+            }
+        }
+    }
+
+    async fn show(&self, event: TurnEvent) {
+        let edit = &self.endpoint.connection.edit;
+        let can = |ability| self.endpoint.info.can(ability);
+        let shown = match event {
+            TurnEvent::Draft(text) if can(Ability::Edit) => {
+                edit.draft(Draft { conversation: self.conversation.clone(), text }).await
+            }
+            TurnEvent::Progress(label) if can(Ability::Typing) => {
+                edit.typing(&self.conversation, label.as_deref()).await
+            }
+            _ => Ok(()),
+        };
+        if let Err(e) = shown {
+            tracing::debug!(error = %e, "a draft was not shown");
+        }
+    }
+}
+
+/// Shows questions as messages of the conversation.
+pub(super) struct QuestionPieces {
+    pub(super) desk: Arc<Desk>,
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) conversation: ConversationRef,
+    pub(super) texts: Arc<Texts>,
+}
+
+impl QuestionPieces {
+    async fn piece(&self, text: String, labels: Vec<String>) -> Result<(), String> {
+        let mut segments = vec![Segment::markdown(text)];
+        if !labels.is_empty() {
+            let button = |label: String| Button { id: String::new(), label, style: ButtonStyle::Plain, url: None };
+            segments.push(Segment::Keyboard { rows: vec![labels.into_iter().map(button).collect()] });
+        }
+        let piece = Piece {
+            kind: OutgoingKind::Question,
+            conversation: self.conversation.clone(),
+            segments,
+            reply_to: None,
+        };
+        self.desk.talk.outbound.send(&self.endpoint, piece).await.map_err(|e| e.to_string())
+    }
+
+    fn text_of(&self, question: &OpenQuestion) -> String {
+        let asker = question.asker.as_ref().map(|a| format!("{a} (external) asks:\n")).unwrap_or_default();
+        let prompt = match question.wanted {
+            Wanted::Approval | Wanted::Confirm => format!("\n{}", self.texts.get("approval-prompt", &[])),
+            _ => String::new(),
+        };
+        format!("{asker}{}{prompt}", question.text)
+    }
+}
+
+#[async_trait]
+impl QuestionSink for QuestionPieces {
+    async fn show(&self, question: &OpenQuestion) -> Result<(), String> {
+        self.piece(self.text_of(question), question.options.clone()).await
+    }
+
+    async fn invalid(&self, question: &OpenQuestion) {
+        let text = self.texts.get("question-invalid", &[("reason", &question.text)]);
+        if let Err(e) = self.piece(text, question.options.clone()).await {
+            tracing::debug!(error = e, "a question was not asked again");
+        }
+    }
+
+    async fn closed(&self, _question: &OpenQuestion, end: &QuestionEnd) {
+        let text = match end {
+            QuestionEnd::Expired => self.texts.get("question-expired", &[]),
+            _ => return,
+        };
+        let piece = Piece {
+            kind: OutgoingKind::Notice,
+            conversation: self.conversation.clone(),
+            segments: vec![Segment::plain(text)],
+            reply_to: None,
+        };
+        if let Err(e) = self.desk.talk.outbound.send(&self.endpoint, piece).await {
+            tracing::debug!(error = %e, "the end of a question was not shown");
+        }
+    }
+}

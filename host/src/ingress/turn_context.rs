@@ -1,0 +1,169 @@
+//! Builds what a turn is given.
+
+use super::approve::AskHere;
+use super::arrive::{Arrived, Who};
+use super::desk::Desk;
+use super::show::{QuestionPieces, Shown};
+use crate::commands;
+use crate::config::WorkspaceScope;
+use crate::exec::{ApprovalPort, ArtifactIndex, Owners, ToolArtifactStore};
+use crate::generation::Lease;
+use crate::index::Tool;
+use crate::loader::Permissions;
+use crate::session::{AskedIn, Place, QuestionPort, SessionKey};
+use crate::turn::{Answering, CallPorts, Incoming, Stop, TurnContext, TurnPorts};
+use plugin_sdk::ports::Ask;
+use plugin_sdk::{EffectivePolicy, OriginKind, OwnerPath};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How a turn reaches people.
+pub(super) struct Way {
+    pub(super) turn_id: String,
+    pub(super) origin: OriginKind,
+    pub(super) question: Option<Arc<dyn Ask>>,
+    pub(super) approval: Option<Arc<dyn ApprovalPort>>,
+    pub(super) shown: Arc<Shown>,
+}
+
+/// A new turn's id.
+pub(super) fn fresh_turn() -> String {
+    format!("t{}", uuid::Uuid::now_v7().simple())
+}
+
+impl Way {
+    /// A chat: questions go into the conversation; approvals only where the person at the console can be asked.
+    pub(super) fn chat(desk: &Arc<Desk>, arrived: &Arrived, place: &Arc<Place>, lease: &Lease, stop: &Stop) -> Self {
+        let turn_id = fresh_turn();
+        let texts = desk.texts(&lease.contents().bot);
+        let asked_in = AskedIn {
+            session: arrived.who.session.clone(),
+            turn_id: turn_id.clone(),
+            generation: lease.number(),
+            principal: arrived.who.facts.principal.id(),
+            cancellation: stop.signal().clone(),
+            place: Some(Arc::clone(place)),
+        };
+        let sink = QuestionPieces {
+            desk: Arc::clone(desk),
+            endpoint: Arc::clone(&arrived.endpoint),
+            conversation: arrived.who.message.conversation.clone(),
+            texts: Arc::clone(&texts),
+        };
+        let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, Arc::new(sink)));
+        let approval = arrived.over_console().then(|| {
+            Arc::new(AskHere { port: Arc::clone(&port), texts }) as Arc<dyn ApprovalPort>
+        });
+        Self {
+            turn_id,
+            origin: OriginKind::Message,
+            question: arrived.who.facts.principal.is_identified().then_some(port as Arc<dyn Ask>),
+            approval,
+            shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
+        }
+    }
+}
+
+/// What owners are allowed in a generation.
+pub(super) struct OwnersOf(pub(super) Lease);
+
+impl OwnersOf {
+    fn permissions(&self, owner: &OwnerPath) -> Option<Arc<Permissions>> {
+        self.0.contents().plugins.iter().find(|p| p.owner == *owner).map(|p| Arc::clone(&p.permissions))
+    }
+}
+
+impl Owners for OwnersOf {
+    fn policy(&self, owner: &OwnerPath) -> EffectivePolicy {
+        let Some(p) = self.permissions(owner) else {
+            return EffectivePolicy { filesystem: "none".into(), ..EffectivePolicy::default() };
+        };
+        let mut permissions: Vec<String> = p.http.iter().map(|h| format!("http:{h}")).collect();
+        permissions.extend(p.env.iter().map(|n| format!("env:{n}")));
+        permissions.extend(p.secrets.iter().map(|n| format!("secrets:{n}")));
+        EffectivePolicy { unattended: false, permissions, network: !p.http.is_empty(), filesystem: p.filesystem.clone() }
+    }
+
+    fn may_call(&self, owner: &OwnerPath, tool: &Tool) -> bool {
+        let asked = self.permissions(owner).and_then(|p| p.call_tools.clone()).unwrap_or_default();
+        let fits = |pattern: &String| {
+            let pattern = crate::admission::NamePattern::new(pattern);
+            pattern.fits(&tool.qualified) || pattern.fits(tool.owner().as_str())
+        };
+        tool.owner() == owner || asked.iter().any(fits)
+    }
+}
+
+/// Root of a session's files; made when missing.
+pub(super) fn workspace(desk: &Desk, lease: &Lease, session: &SessionKey) -> PathBuf {
+    let settings = &lease.contents().bot.workspace;
+    let root = desk.core.data_dir.join(&settings.root);
+    let folder = match settings.scope {
+        WorkspaceScope::Session => root.join(session.folder_name()),
+        WorkspaceScope::Bot => root,
+    };
+    if let Err(e) = crate::store::make_private_dir(&folder) {
+        tracing::warn!(error = %e, "a workspace folder could not be made");
+    }
+    folder
+}
+
+/// What calls run through; shared by turns and calls by name.
+pub(super) fn call_ports(
+    desk: &Desk,
+    lease: &Lease,
+    session: &SessionKey,
+    approval: Option<Arc<dyn ApprovalPort>>,
+) -> CallPorts {
+    let index = ArtifactIndex::new(Arc::clone(&desk.core.store), Arc::clone(&desk.core.clock), session.as_str());
+    CallPorts {
+        executor: desk.executor(lease),
+        owners: Arc::new(OwnersOf(lease.clone())),
+        policy: Arc::clone(&desk.policy),
+        approval,
+        journal: desk.core.journal.clone(),
+        artifacts: ToolArtifactStore::of_session(&desk.core.data_dir, index),
+        data_dir: desk.core.data_dir.clone(),
+        redactor: Arc::clone(&desk.core.redactor),
+    }
+}
+
+/// Everything a turn needs.
+pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, stop: Stop) -> TurnContext {
+    let bot = Arc::clone(&lease.contents().bot);
+    let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
+    let model_config = bot.models.get(bot.agent.model.as_deref().unwrap_or("default"));
+    TurnContext {
+        with: Answering {
+            generation: lease.number(),
+            indexes: Arc::clone(&lease.contents().indexes),
+            bot_name: desk.bot_name(&bot).into(),
+            texts: desk.texts(&bot),
+            hold: Arc::new(lease.clone()),
+            bot: Arc::clone(&bot),
+        },
+        about: Incoming {
+            turn_id: way.turn_id,
+            origin: way.origin,
+            message: who.message.clone(),
+            facts: who.facts.clone(),
+            session: who.session.clone(),
+            workspace_root: workspace(desk, lease, &who.session),
+            help_text: help.into(),
+            profile: "interactive",
+            resume: serde_json::to_value(&who.message).unwrap_or(Value::Null),
+        },
+        ports: TurnPorts {
+            model: desk.models.main(&bot),
+            context_window: model_config.map_or(128_000, |m| m.context_window),
+            sessions: desk.talk.sessions.clone(),
+            question: way.question,
+            events: way.shown,
+            clock: Arc::clone(&desk.core.clock),
+            stop,
+            records: None,
+        },
+        calls: call_ports(desk, lease, &who.session, way.approval),
+    }
+}
