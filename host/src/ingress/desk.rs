@@ -138,6 +138,8 @@ pub struct Desk {
     pub executors: Executors,
     /// Name of the bot folder.
     pub folder_name: String,
+    /// Whether this is the live host of its data folder; a throw-away one shows no generation number.
+    pub live: bool,
     /// Tickets given.
     pub tickets: AtomicU64,
 }

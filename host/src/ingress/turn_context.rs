@@ -103,7 +103,7 @@ pub(super) fn workspace(desk: &Desk, lease: &Lease, session: &SessionKey) -> Pat
         WorkspaceScope::Session => root.join(session.folder_name()),
         WorkspaceScope::Bot => root,
     };
-    if let Err(e) = crate::store::make_private_dir(&folder) {
+    if let Err(e) = crate::store::private_dir(&folder) {
         tracing::warn!(error = %e, "a workspace folder could not be made");
     }
     folder

@@ -4,7 +4,7 @@ use super::Language;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const ENGLISH: &str = include_str!("en.ftl");
 const CHINESE: &str = include_str!("zh.ftl");
@@ -31,6 +31,17 @@ impl Texts {
             Language::Zh => vec![bundle("zh", CHINESE), english],
         };
         Self { bundles: Arc::new(bundles), language }
+    }
+
+    /// The texts of a language, read once: they are part of the program.
+    pub fn shared(language: Language) -> Arc<Self> {
+        static READ: OnceLock<[Arc<Texts>; 2]> = OnceLock::new();
+        let [english, chinese] =
+            READ.get_or_init(|| [Arc::new(Texts::new(Language::En)), Arc::new(Texts::new(Language::Zh))]);
+        Arc::clone(match language {
+            Language::En => english,
+            Language::Zh => chinese,
+        })
     }
 
     /// Which language it is.

@@ -1,0 +1,60 @@
+//! What a host is started with.
+
+use crate::config::Env;
+use crate::model::ModelClient;
+use crate::task::SharedClock;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a host keeps its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreKind {
+    /// In the data folder, under its lock.
+    Disk,
+    /// In memory, with a data folder that is gone afterwards: runs beside a host.
+    Scratch,
+}
+
+/// Options of `Host::start`.
+#[derive(Clone)]
+pub struct HostOptions {
+    /// Bot folder.
+    pub bot_dir: PathBuf,
+    /// Instead of the folder `bot.toml` names.
+    pub data_dir: Option<PathBuf>,
+    /// Variables.
+    pub env: Env,
+    /// Where records go.
+    pub store: StoreKind,
+    /// Reloads by itself when files change.
+    pub watch: bool,
+    /// A broken plugin refuses the start.
+    pub strict: bool,
+    /// Announces itself on the local socket.
+    pub socket: bool,
+    /// Time.
+    pub clock: SharedClock,
+    /// Stands for every model.
+    pub model: Option<Arc<dyn ModelClient>>,
+    /// Further `bot.toml` keys.
+    pub overlay: Map<String, Value>,
+}
+
+impl HostOptions {
+    /// A host on the data folder that only answers requests: no watching, no socket.
+    pub fn new(bot_dir: impl Into<PathBuf>, clock: SharedClock) -> Self {
+        Self {
+            bot_dir: bot_dir.into(),
+            data_dir: None,
+            env: Env::of_process(),
+            store: StoreKind::Disk,
+            watch: false,
+            strict: false,
+            socket: false,
+            clock,
+            model: None,
+            overlay: Map::new(),
+        }
+    }
+}
