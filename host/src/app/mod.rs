@@ -4,6 +4,7 @@
 mod check;
 mod dispatch;
 mod error;
+mod ground;
 mod host;
 mod logging;
 mod options;

@@ -3,7 +3,6 @@
 use crate::config::Env;
 use crate::model::ModelClient;
 use crate::task::SharedClock;
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,8 +36,6 @@ pub struct HostOptions {
     pub clock: SharedClock,
     /// Stands for every model.
     pub model: Option<Arc<dyn ModelClient>>,
-    /// Further `bot.toml` keys.
-    pub overlay: Map<String, Value>,
 }
 
 impl HostOptions {
@@ -54,7 +51,6 @@ impl HostOptions {
             socket: false,
             clock,
             model: None,
-            overlay: Map::new(),
         }
     }
 }

@@ -96,6 +96,7 @@ async fn run_turn(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, place: &Ar
     let report = turn::run(cx).await;
     done.request();
     events.finished().await;
+    desk.note_calls(&report.tool_calls);
     report
 }
 

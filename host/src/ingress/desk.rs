@@ -12,9 +12,11 @@ use crate::outbound::Outbound;
 use crate::session::{Lanes, Questions, Sessions};
 use crate::store::SharedStore;
 use crate::task::{SharedClock, Tasks};
+use crate::turn::CallReport;
 use async_trait::async_trait;
 use plugin_sdk::ports::ReloadRequest;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -142,12 +144,30 @@ pub struct Desk {
     pub live: bool,
     /// Tickets given.
     pub tickets: AtomicU64,
+    /// Calls of finished turns, kept for whoever takes them; bounded.
+    pub calls: Mutex<VecDeque<CallReport>>,
 }
+
+/// Finished calls kept for `take_calls`.
+const CALLS_KEPT: usize = 500;
 
 impl Desk {
     /// The next ticket number.
     pub fn next_ticket(&self) -> u64 {
         self.tickets.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Remembers the calls of a finished turn.
+    pub(super) fn note_calls(&self, calls: &[CallReport]) {
+        let mut kept = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(calls.iter().cloned());
+        let over = kept.len().saturating_sub(CALLS_KEPT);
+        kept.drain(..over);
+    }
+
+    /// Takes the calls of finished turns, oldest first.
+    pub fn take_calls(&self) -> Vec<CallReport> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
     }
 
     /// The executor of a leased generation.

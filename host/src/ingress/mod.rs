@@ -11,7 +11,7 @@ mod receive;
 mod show;
 mod turn_context;
 
-pub use desk::{Core, Desk, ModelShelf, Overview, Talk};
+pub use desk::{Core, Desk, Executors, ModelShelf, Overview, Talk};
 pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call};
 pub use receive::{receive, serve};
 
