@@ -328,7 +328,7 @@ fn line(desk: &Desk, event: &str, data: Value) -> Value {
 
 async fn upkeep(desk: &Desk) {
     let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
-    if let Err(e) = desk.core.store.sweep().await {
+    if let Err(e) = desk.core.store.sweep(10_000).await {
         tracing::warn!(error = %e, "expired records were not removed");
     }
     let limits = (bot.limits.artifact_days, bot.limits.artifacts_max_mb);

@@ -18,6 +18,8 @@ pub(super) struct Who {
     pub(super) message: Message,
     pub(super) facts: Facts,
     pub(super) session: SessionKey,
+    /// The role was given with it and is not looked up again.
+    pub(super) given_role: bool,
 }
 
 /// What came over a connection.
@@ -43,7 +45,7 @@ impl Arrived {
         };
         let session = SessionKey::of(&message.conversation, &message.principal, scope);
         let text = message.text();
-        Self { endpoint: Arc::clone(endpoint), who: Who { message, facts, session }, text }
+        Self { endpoint: Arc::clone(endpoint), who: Who { message, facts, session, given_role: given.is_some() }, text }
     }
 
     /// Whether this message came over the console, whoever it speaks for.

@@ -90,7 +90,9 @@ fn who(facts: Facts, session: SessionKey, text: &str, desk: &Desk) -> Who {
         album_id: None,
         edited: false,
     };
-    Who { message, facts, session }
+    let looked_up = desk.policy.read().role_of(&facts.principal, &facts.conversation.endpoint_id());
+    let given_role = facts.principal.role != looked_up;
+    Who { message, facts, session, given_role }
 }
 
 /// Removes what a fresh session left: history, files, artifacts.
@@ -244,7 +246,7 @@ pub(super) async fn by_name(
     (tool, input): (&str, Value),
 ) -> Called {
     let bot = &lease.contents().bot;
-    let ports = call_ports(desk, lease, &who.session, way.approval);
+    let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.approval);
     let countdown =
         Countdown::new(Arc::clone(&desk.core.clock), Duration::from_secs_f64(bot.agent.turn_timeout_seconds));
     let executor = ports.executor.for_turn(TurnPorts {
@@ -252,6 +254,7 @@ pub(super) async fn by_name(
         owners: ports.owners,
         policy: ports.policy,
         facts: who.facts.clone(),
+        given_role: who.given_role,
         approval: ports.approval,
         journal: ports.journal,
         artifacts: ports.artifacts,

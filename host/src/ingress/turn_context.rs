@@ -113,10 +113,15 @@ pub(super) fn workspace(desk: &Desk, lease: &Lease, session: &SessionKey) -> Pat
 pub(super) fn call_ports(
     desk: &Desk,
     lease: &Lease,
-    session: &SessionKey,
+    (session, turn_id): (&SessionKey, &str),
     approval: Option<Arc<dyn ApprovalPort>>,
 ) -> CallPorts {
-    let index = ArtifactIndex::new(Arc::clone(&desk.core.store), Arc::clone(&desk.core.clock), session.as_str());
+    let index = ArtifactIndex {
+        store: Arc::clone(&desk.core.store),
+        clock: Arc::clone(&desk.core.clock),
+        session: session.folder_name(),
+        turn_id: turn_id.to_string(),
+    };
     CallPorts {
         executor: desk.executor(lease),
         owners: Arc::new(OwnersOf(lease.clone())),
@@ -133,6 +138,7 @@ pub(super) fn call_ports(
 pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, stop: Stop) -> TurnContext {
     let bot = Arc::clone(&lease.contents().bot);
     let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
+    let turn_id = way.turn_id;
     let model_config = bot.models.get(bot.agent.model.as_deref().unwrap_or("default"));
     TurnContext {
         with: Answering {
@@ -144,7 +150,7 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             bot: Arc::clone(&bot),
         },
         about: Incoming {
-            turn_id: way.turn_id,
+            turn_id: turn_id.clone(),
             origin: way.origin,
             message: who.message.clone(),
             facts: who.facts.clone(),
@@ -164,6 +170,6 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             stop,
             records: None,
         },
-        calls: call_ports(desk, lease, &who.session, way.approval),
+        calls: call_ports(desk, lease, (&who.session, &turn_id), way.approval),
     }
 }
