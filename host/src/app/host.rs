@@ -104,6 +104,7 @@ impl Host {
         let setup = ReloadSetup {
             workshop: Arc::clone(&workshop),
             store: Arc::clone(&core.store),
+            journal: core.journal.clone(),
             clock: Arc::clone(&core.clock),
             tasks: tasks.clone(),
             strict: options.strict,
