@@ -128,7 +128,7 @@ impl Process {
         };
         let mut process = Self { child, pid, pool: Arc::clone(pool), ended: false };
         let folder = pool.data_dir().to_path_buf();
-        // Listed before it gets its input: what is not on the list has not begun.
+        // Listed before it gets its input: a program that waits for it has not begun before.
         match blocking("children", move || children::record(&folder, pid)).await {
             Ok(Ok(())) => Ok(process),
             Ok(Err(e)) => {

@@ -326,7 +326,7 @@ async fn cancelling_ends_the_program() {
     let pid_file = b.dir.path().join("ws/pid");
     let (result, ()) = tokio::join!(tool.call(Map::new(), &cx), async {
         eventually("it runs", || fs::read_to_string(&pid_file).is_ok_and(|p| p.ends_with('\n'))).await;
-        assert_eq!(b.listed(), 1);
+        eventually("it is listed", || b.listed() == 1).await;
         signal.request();
     });
     assert_eq!(error(&result).code, "CANCELLED");
