@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Mutex, mpsc};
 
 /// Both ends of the host's side of an attached chat.
-pub struct Attached {
+pub(super) struct Attached {
     lines: mpsc::UnboundedSender<FromHost>,
     deliveries: Mutex<mpsc::UnboundedReceiver<Delivery>>,
     sent: AtomicU64,
@@ -19,7 +19,7 @@ pub struct Attached {
 
 impl Attached {
     /// A connection; lines leave through `lines`, deliveries arrive through `deliveries`.
-    pub fn connection(
+    pub(super) fn connection(
         lines: mpsc::UnboundedSender<FromHost>,
         deliveries: mpsc::UnboundedReceiver<Delivery>,
     ) -> Connection {

@@ -86,8 +86,13 @@ fn passed(candidate: &Candidate, diagnostics: &[Diagnostic], took: u128) -> Valu
     let contents = &candidate.contents;
     let texts = Texts::shared(contents.bot.bot.language);
     let policy = crate::admission::LivePolicy::new((&*contents.bot).into());
-    let view =
-        View { indexes: &contents.indexes, plugins: &contents.plugins, generation: None, policy: &policy, texts: &texts };
+    let view = View {
+        indexes: &contents.indexes,
+        plugins: &contents.plugins,
+        generation: None,
+        policy: &policy,
+        texts: &texts,
+    };
     let items = |kind: &str| {
         let list = commands::list(&view, kind, None, false);
         list["items"].as_array().cloned().unwrap_or_default()

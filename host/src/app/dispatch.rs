@@ -133,7 +133,7 @@ fn list(desk: &Desk, args: Value) -> Answer {
 struct ExplainArgs {
     tool: String,
     #[serde(default)]
-    subject: SubjectArgs,
+    subject: Option<SubjectArgs>,
 }
 
 fn explain(desk: &Desk, args: Value) -> Answer {
@@ -141,7 +141,7 @@ fn explain(desk: &Desk, args: Value) -> Answer {
         Ok(args) => args,
         Err(answer) => return answer,
     };
-    let facts = match args.subject.facts(&desk.policy.read()) {
+    let facts = match args.subject.unwrap_or_default().facts(&desk.policy.read()) {
         Ok(facts) => facts,
         Err(message) => return Answer::usage(message),
     };
@@ -167,7 +167,7 @@ fn name_diagnostic(fault: &NameFault) -> Diagnostic {
 struct AskArgs {
     text: String,
     #[serde(default)]
-    subject: SubjectArgs,
+    subject: Option<SubjectArgs>,
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -188,7 +188,7 @@ async fn ask(desk: &Arc<Desk>, args: Value) -> Answer {
         Ok((timeout, args)) => (args, timeout),
         Err(answer) => return answer,
     };
-    let facts = match args.subject.facts(&desk.policy.read()) {
+    let facts = match args.subject.unwrap_or_default().facts(&desk.policy.read()) {
         Ok(facts) => facts,
         Err(message) => return Answer::usage(message),
     };
@@ -222,7 +222,7 @@ struct CallArgs {
     #[serde(default)]
     input: Value,
     #[serde(default)]
-    subject: SubjectArgs,
+    subject: Option<SubjectArgs>,
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -234,7 +234,7 @@ async fn call(desk: &Arc<Desk>, args: Value) -> Answer {
         Ok(args) => args,
         Err(answer) => return answer,
     };
-    let facts = match args.subject.facts(&desk.policy.read()) {
+    let facts = match args.subject.unwrap_or_default().facts(&desk.policy.read()) {
         Ok(facts) => facts,
         Err(message) => return Answer::usage(message),
     };

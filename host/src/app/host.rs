@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -38,10 +38,15 @@ pub struct Host {
     reload: ReloadHandle,
     record: Arc<ReloadRecord>,
     events: broadcast::Sender<Value>,
-    control: Option<ControlFiles>,
-    lock: Option<DataLock>,
-    scratch: Option<tempfile::TempDir>,
+    held: Mutex<Option<Held>>,
     shutdown: Duration,
+}
+
+/// What the process holds as long as the host lives.
+struct Held {
+    control: Option<ControlFiles>,
+    _lock: Option<DataLock>,
+    _scratch: Option<tempfile::TempDir>,
 }
 
 /// What the control socket may do.
@@ -96,8 +101,13 @@ impl Host {
 
     async fn build(options: &HostOptions, tasks: &Tasks) -> Result<Self, StartError> {
         let ground = ground::lay(options, tasks).await?;
-        super::init_logging(&ground.process.telemetry, &ground.bot_dir, Arc::clone(&ground.core.redactor), quiet(options))
-            .map_err(|e| StartError::from(Diagnostic::error("bot::bad-value", format!("telemetry.log_file: {e}"))))?;
+        super::init_logging(
+            &ground.process.telemetry,
+            &ground.bot_dir,
+            Arc::clone(&ground.core.redactor),
+            quiet(options),
+        )
+        .map_err(|e| StartError::from(Diagnostic::error("bot::bad-value", format!("telemetry.log_file: {e}"))))?;
         let policy = Arc::new(PolicyCell::default());
         let workshop = workshop(&ground, options, &policy)?;
         let Ground { core, process, lock, scratch, bot_dir } = ground;
@@ -134,7 +144,8 @@ impl Host {
         overview.bind(&desk, &reload);
         let control = open_socket(options, &desk, &reload)?;
         let (events, _) = broadcast::channel(256);
-        let host = Self { desk, reload, record, events, control, lock, scratch, shutdown };
+        let held = Mutex::new(Some(Held { control, _lock: lock, _scratch: scratch }));
+        let host = Self { desk, reload, record, events, held, shutdown };
         host.follow_reloads(&workshop);
         host.keep_tidy();
         Ok(host)
@@ -229,10 +240,11 @@ impl Host {
     }
 
     /// Ends it: no new messages; running turns get most of the time; generations, tasks, store.
-    pub async fn shutdown(self) {
-        let Self { desk, control, lock, scratch, shutdown, reload, .. } = self;
-        drop(control);
-        drop(reload);
+    /// May be repeated.
+    pub async fn shutdown(&self) {
+        let Some(mut held) = self.held.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let (desk, shutdown) = (&self.desk, self.shutdown);
+        held.control.take();
         desk.talk.lanes.close();
         let turns = shutdown.mul_f64(0.6);
         tokio::select! {
@@ -258,7 +270,8 @@ impl Host {
                 tracing::error!(error = %e, "the store was not closed cleanly");
             }
         }
-        drop((lock, scratch));
+        // Folder and lock go last: only now may another host take them.
+        drop(held);
     }
 }
 

@@ -21,7 +21,9 @@ pub fn bot_dir(dir: &Path) -> Result<PathBuf, DirFault> {
         return Err(fault("is no folder".into()));
     }
     if !full.join(BOT_FILE).exists() {
-        return Err(fault("has no bot.toml; an empty one is enough (`understudy new bot NAME` writes an example)".into()));
+        return Err(fault(
+            "has no bot.toml; an empty one is enough (`understudy new bot NAME` writes an example)".into(),
+        ));
     }
     Ok(full)
 }

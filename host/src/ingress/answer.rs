@@ -69,7 +69,8 @@ pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: Place)
 
 fn routed(text: &str, lease: &Lease) -> Route {
     let commands = &lease.contents().indexes.commands;
-    let words: Vec<(usize, &str)> = commands.iter().enumerate().flat_map(|(n, c)| c.words().map(move |w| (n, w))).collect();
+    let words: Vec<(usize, &str)> =
+        commands.iter().enumerate().flat_map(|(n, c)| c.words().map(move |w| (n, w))).collect();
     route::route(text, words.into_iter())
 }
 

@@ -58,7 +58,8 @@ impl Arrived {
         if !needed || self.endpoint.info.kind != self.who.facts.conversation.platform {
             return;
         }
-        let lookup = self.endpoint.connection.lookup.member(&self.who.message.conversation, &self.who.message.principal.user_id);
+        let lookup =
+            self.endpoint.connection.lookup.member(&self.who.message.conversation, &self.who.message.principal.user_id);
         let found = tokio::select! {
             found = lookup => found.map_err(|e| e.to_string()),
             () = desk.core.clock.sleep(LOOKUP) => Err("the platform did not answer in time".to_string()),

@@ -166,7 +166,8 @@ fn watch(
 ) {
     let overdue = CancellationSignal::new();
     lease.on_deadline(overdue.clone());
-    let (stop, done, clock, tasks) = (stop.clone(), done.clone(), Arc::clone(&desk.core.clock), desk.core.tasks.clone());
+    let (stop, done, clock, tasks) =
+        (stop.clone(), done.clone(), Arc::clone(&desk.core.clock), desk.core.tasks.clone());
     desk.core.tasks.spawn("direct call limit", async move {
         let over = async {
             match &limit {

@@ -58,9 +58,11 @@ pub async fn receive(
         }
     }
     let control = route::control(&arrived.text);
-    let always = matches!(&control, Some((b, how)) if *b != Builtin::Stop || !is_cancel(&arrived.text) || how != "bare");
+    let always =
+        matches!(&control, Some((b, how)) if *b != Builtin::Stop || !is_cancel(&arrived.text) || how != "bare");
     if !always {
-        let captured = desk.talk.questions.answer(&arrived.who.session, &arrived.who.facts.principal.id(), &arrived.text);
+        let captured =
+            desk.talk.questions.answer(&arrived.who.session, &arrived.who.facts.principal.id(), &arrived.text);
         if captured.is_captured() {
             settle(&arrived, None).await;
             return None;

@@ -35,8 +35,9 @@ impl Shown {
         };
         desk.core.tasks.spawn("turn display", async move {
             forward.run(queue).await;
-            // Nobody waits any more when the turn was dropped.
-            drop(end.send(()));
+            if end.send(()).is_err() {
+                tracing::trace!("nobody waits for the end of a display");
+            }
         });
         Arc::new(Self { events: Mutex::new(Some(events)), ended: Mutex::new(Some(ended)) })
     }
@@ -116,12 +117,8 @@ impl QuestionPieces {
             let button = |label: String| Button { id: String::new(), label, style: ButtonStyle::Plain, url: None };
             segments.push(Segment::Keyboard { rows: vec![labels.into_iter().map(button).collect()] });
         }
-        let piece = Piece {
-            kind: OutgoingKind::Question,
-            conversation: self.conversation.clone(),
-            segments,
-            reply_to: None,
-        };
+        let piece =
+            Piece { kind: OutgoingKind::Question, conversation: self.conversation.clone(), segments, reply_to: None };
         self.desk.talk.outbound.send(&self.endpoint, piece).await.map_err(|e| e.to_string())
     }
 

@@ -52,9 +52,9 @@ impl Way {
             texts: Arc::clone(&texts),
         };
         let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, Arc::new(sink)));
-        let approval = arrived.over_console().then(|| {
-            Arc::new(AskHere { port: Arc::clone(&port), texts }) as Arc<dyn ApprovalPort>
-        });
+        let approval = arrived
+            .over_console()
+            .then(|| Arc::new(AskHere { port: Arc::clone(&port), texts }) as Arc<dyn ApprovalPort>);
         Self {
             turn_id,
             origin: OriginKind::Message,
@@ -82,7 +82,12 @@ impl Owners for OwnersOf {
         let mut permissions: Vec<String> = p.http.iter().map(|h| format!("http:{h}")).collect();
         permissions.extend(p.env.iter().map(|n| format!("env:{n}")));
         permissions.extend(p.secrets.iter().map(|n| format!("secrets:{n}")));
-        EffectivePolicy { unattended: false, permissions, network: !p.http.is_empty(), filesystem: p.filesystem.clone() }
+        EffectivePolicy {
+            unattended: false,
+            permissions,
+            network: !p.http.is_empty(),
+            filesystem: p.filesystem.clone(),
+        }
     }
 
     fn may_call(&self, owner: &OwnerPath, tool: &Tool) -> bool {

@@ -54,7 +54,8 @@ impl StageFactory for Theatre {
         options.env = self.env.clone();
         options.store = StoreKind::Scratch;
         options.model = Some(plan.model);
-        let mut scene = Scene { options, clock, host: None, channel: None, _copy: copy, limit: Arc::clone(&self.limit_clock) };
+        let mut scene =
+            Scene { options, clock, host: None, channel: None, _copy: copy, limit: Arc::clone(&self.limit_clock) };
         scene.start().await?;
         Ok(Box::new(scene))
     }
@@ -339,19 +340,8 @@ impl Stage for Scene {
     async fn stop(&mut self) -> Result<(), String> {
         self.channel = None;
         let Some(host) = self.host.take() else { return Ok(()) };
-        for _ in 0..1000 {
-            if Arc::strong_count(&host) == 1 {
-                break;
-            }
-            self.limit.sleep(Duration::from_millis(2)).await;
-        }
-        match Arc::try_unwrap(host) {
-            Ok(host) => {
-                host.shutdown().await;
-                Ok(())
-            }
-            Err(_) => Err("something still holds the host".into()),
-        }
+        host.shutdown().await;
+        Ok(())
     }
 
     async fn start(&mut self) -> Result<(), String> {

@@ -10,7 +10,7 @@ use crate::signals::Signals;
 use adapter_console::Console;
 use async_trait::async_trait;
 use host::admission::Subject;
-use host::app::{Host, HostOptions, StoreKind};
+use host::app::{HostOptions, StoreKind};
 use plugin_sdk::{
     Adapter, Connection, ConversationRef, Draft, Edit, Outgoing, OutgoingKind, Principal, Role, Send, SendError, Sent,
     Settled,
@@ -65,13 +65,9 @@ async fn in_process(args: &Chat, setting: &Setting, console: Connection) -> Resu
         stop.stop().await;
     }
     tokio::select! {
-        () = close(&host) => Ok(OK),
+        () = host.shutdown() => Ok(OK),
         caught = signals.ending() => Ok(caught.exit()),
     }
-}
-
-async fn close(host: &Host) {
-    host.shutdown().await;
 }
 
 /// Who types: the OS user as a master, or the subject asked for.

@@ -10,14 +10,10 @@ use plugin_sdk::Severity;
 
 pub(crate) async fn run(args: &Check, setting: &Setting) -> Result<u8, Failure> {
     usable(&args.dir, false)?;
-    let options = CheckOptions {
-        bot_dir: args.dir.clone(),
-        data_dir: setting.data_dir.clone(),
-        env: setting.env.clone(),
-        run_code: !args.no_code,
-    };
+    let options = CheckOptions { bot_dir: args.dir.clone(), env: setting.env.clone(), clock: setting.clock.clone() };
     let work = app::check(options);
     let report = during(&setting.out, &setting.clock, Step::only("checking"), work).await;
+    let report = report.map_err(|e| Failure::usage(e.to_string()))?;
     let count = |s: Severity| report.diagnostics.iter().filter(|d| d.severity == s).count() as u64;
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let refused = errors > 0 || (args.deny_warnings && warnings > 0);

@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use host::app::{self, Host, HostOptions, StoreKind};
 use host::config::Env;
 use host::task::SharedClock;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,7 +52,6 @@ impl Setting {
             socket: false,
             clock: self.clock.clone(),
             model: None,
-            overlay: Map::new(),
         }
     }
 

@@ -11,22 +11,15 @@ use serde_json::Value;
 
 pub(crate) async fn run(args: &Test, setting: &Setting) -> Result<u8, Failure> {
     usable(&args.dir, false)?;
-    let work = app::test(&args.dir, args.filter.as_deref(), &setting.env);
+    let work = app::test(&args.dir, args.filter.as_deref(), setting.env.clone(), setting.clock.clone());
     let report = during(&setting.out, &setting.clock, Step::only("running scenarios"), work).await;
+    let report = report.map_err(|e| Failure::usage(e.to_string()))?;
     let body = report.body;
-    let found: Vec<Diagnostic> =
-        body.get("diagnostics").and_then(|d| serde_json::from_value(d.clone()).ok()).unwrap_or_default();
+    let found = report.diagnostics;
     let failed = body["failed"].as_u64().unwrap_or(0) > 0 || found.iter().any(Diagnostic::is_error);
     let exit = if failed { REFUSED } else { OK };
     let text = text_of(&body);
-    setting.out.finish_with("test", without_envelope(body), &found, &text, exit)
-}
-
-fn without_envelope(mut body: Value) -> Value {
-    if let Value::Object(map) = &mut body {
-        map.retain(|key, _| !matches!(key.as_str(), "schema" | "ok" | "diagnostics"));
-    }
-    body
+    setting.out.finish_with("test", body, &found, &text, exit)
 }
 
 fn text_of(body: &Value) -> String {
