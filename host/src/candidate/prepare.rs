@@ -8,7 +8,7 @@ use super::plugins::{Assembly, PluginSteps};
 use super::report::Report;
 use super::workshop::{Candidate, PrepareRequest, Rejected, Rule, Workshop};
 use super::{Instance, configuration};
-use crate::index::{Contribution, Indexes, Parts, build};
+use crate::index::{Contribution, Indexes, Parts, build_after};
 use crate::loader::{ScanOptions, SourceTree};
 use configuration::Loaded;
 use plugin_sdk::{Diagnostic, OwnerPath};
@@ -255,7 +255,9 @@ impl<'a> Run<'a> {
         let skills = prepared.iter().flat_map(|p| p.skills.iter().cloned());
         let sections = prepared.iter().flat_map(|p| p.sections.iter().cloned());
         let texts = prepared.iter().filter_map(|p| Some((p.view.owner.clone(), p.agents_md.clone()?)));
-        build(Parts {
+        let previous = self.request.base.as_ref().map(|b| &b.contents);
+        let previous = previous.filter(|c| c.bot.adapters.keys().eq(loaded.bot.adapters.keys()));
+        let parts = Parts {
             contributions: (self.shop.setup.builtins)(&loaded.bot).into_iter().chain(own).collect(),
             left_out: prepared.iter().flat_map(|p| p.left_out.iter().cloned()).chain(broken).collect(),
             inactive: inactive.collect(),
@@ -264,7 +266,8 @@ impl<'a> Run<'a> {
             agents_md: texts.collect(),
             bot: &loaded.bot,
             bot_doc: loaded.doc.clone(),
-        })
+        };
+        build_after(parts, previous.map(|c| &*c.indexes))
     }
 
     /// The base's contents when they are what this would become.

@@ -273,3 +273,24 @@ async fn process_keys_keep_their_value() {
     assert!(second.unchanged);
     assert_eq!(second.report.restart_keys, ["store.cache_mb"]);
 }
+
+#[tokio::test]
+#[ignore = "prints where the time of one edit goes"]
+async fn steps_of_one_edit() {
+    let world = World::new("");
+    for p in 0..100 {
+        world.plugin(&format!("p{p}"), "");
+        for t in 0..9 {
+            world.tool(&format!("plugins/p{p}"), &format!("t{t}"), "[input]\ncity = \"string\"\n");
+        }
+    }
+    let later = ManualClock::new(chrono::Utc::now() + chrono::TimeDelta::days(1));
+    *world.shop.scanner.lock().unwrap() = crate::loader::Scanner::with_clock(later.shared());
+    let first = world.fine(None).await;
+    println!("all: {:?}", first.report.steps);
+    for n in 0..3 {
+        world.tool("plugins/p7", "go", &format!("[input]\ncity{n} = \"string\"\n"));
+        let next = world.fine(Some(&first)).await;
+        println!("one: {:?} read {}", next.report.steps, next.report.files_read);
+    }
+}

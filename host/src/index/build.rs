@@ -15,6 +15,12 @@ use std::collections::BTreeSet;
 
 /// Builds every index. `None` exactly when a finding refuses; the findings are sorted.
 pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
+    build_after(parts, None)
+}
+
+/// The same after `previous`: tools with the same binding keep their compiled schemas. Its bot must have had the
+/// same adapters, since permits are judged by them.
+pub fn build_after(parts: Parts<'_>, previous: Option<&Indexes>) -> (Option<Indexes>, Vec<Diagnostic>) {
     let mut out = Vec::new();
     let settings = settings_of(parts.bot);
     let platforms = settings.platforms.clone();
@@ -24,6 +30,9 @@ pub fn build(parts: Parts<'_>) -> (Option<Indexes>, Vec<Diagnostic>) {
     let mut present: BTreeSet<String> = contributions.iter().flat_map(Contribution::names).collect();
     present.extend(parts.left_out);
     let mut registry = ToolRegistry::with_settings(settings);
+    if let Some(previous) = previous {
+        registry = registry.known_from(&previous.tools);
+    }
     out.extend(registry.register_each(contributions).1);
 
     let offered: BTreeSet<String> = parts.skills.iter().filter(|s| s.workspace).map(|s| s.name.clone()).collect();

@@ -20,7 +20,7 @@ mod tool;
 mod tool_index;
 mod view;
 
-pub use build::build;
+pub use build::{build, build_after};
 pub use canonical::{canonical_json, hash_json, sha256_hex};
 pub use commands::BUILTIN_COMMANDS;
 pub use names::{RESERVED, digest_form, is_plain, is_reserved, wire_names};

@@ -8,6 +8,7 @@ use super::tool_index::{Names, ToolIndex};
 use super::view::{Source, ToolNotFound, ToolView, ViewFilter};
 use crate::admission::{Overrides, Platforms, Rules};
 use plugin_sdk::{Diagnostic, Diagnostics};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What the bot's configuration says about tools that are registered.
@@ -38,6 +39,8 @@ pub struct ToolRegistry {
     settings: RegistrySettings,
     tools: Vec<Tool>,
     names: Names,
+    /// Tools of the index this one follows.
+    known: HashMap<Arc<str>, Tool>,
 }
 
 impl ToolRegistry {
@@ -76,20 +79,45 @@ impl ToolRegistry {
     ) -> (Vec<ToolId>, Vec<Diagnostic>) {
         let (mut ids, mut found) = (Vec::new(), Vec::new());
         for tool in tools {
-            let (schema, findings) = check_tool(&tool, &self.settings.platforms);
-            found.extend(findings);
+            let (schema, findings) = self.checked(&tool);
+            found.extend(findings.iter().cloned());
             let names = tool.names();
             let clashes = self.clashes(&tool, &names);
             let free = clashes.is_empty();
             found.extend(clashes);
             if let (true, Some(schema)) = (free, schema) {
-                ids.push(self.add(tool, names, schema));
+                ids.push(self.add(tool, names, (schema, findings)));
             }
         }
         (ids, found)
     }
 
-    fn add(&mut self, from: Contribution, names: Vec<String>, schema: super::InputSchema) -> ToolId {
+    /// Takes over what was checked and compiled for the same binding; the settings must be those of then.
+    pub(super) fn known_from(mut self, previous: &ToolIndex) -> Self {
+        self.known = previous.tools().iter().map(|t| (t.qualified.clone(), t.clone())).collect();
+        self
+    }
+
+    /// Schema and findings of a tool: from the former index when it is the very same contribution.
+    fn checked(&self, tool: &Contribution) -> (Option<Arc<super::InputSchema>>, Arc<[Diagnostic]>) {
+        let name = tool.owner.qualify(&tool.local());
+        match self.known.get(name.as_str()) {
+            Some(old) if Arc::ptr_eq(&old.from.callable, &tool.callable) => {
+                (Some(Arc::clone(&old.input)), Arc::clone(&old.findings))
+            }
+            _ => {
+                let (schema, findings) = check_tool(tool, &self.settings.platforms);
+                (schema.map(Arc::new), findings.into())
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        from: Contribution,
+        names: Vec<String>,
+        (input, findings): (Arc<super::InputSchema>, Arc<[Diagnostic]>),
+    ) -> ToolId {
         let at = self.tools.len();
         let qualified = names.first().cloned().unwrap_or_default();
         let wire = if is_plain(&qualified) { qualified.clone() } else { digest_form(&qualified) };
@@ -108,7 +136,8 @@ impl ToolRegistry {
             declared: self.settings.overrides.declared(&names, options.requires_approval),
             always,
             in_group: filter.lets_in(&options.group, &names),
-            input: Arc::new(schema),
+            input,
+            findings,
             qualified: qualified.into(),
             names,
             from,

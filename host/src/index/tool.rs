@@ -118,6 +118,8 @@ pub struct Tool {
     pub names: Vec<String>,
     /// Schema, validator, visible form and hashes.
     pub input: Arc<super::InputSchema>,
+    /// What its own check found; never an error.
+    pub findings: Arc<[Diagnostic]>,
     /// What it says about asking, after the admin's replacement.
     pub declared: Declared,
     /// Sent from the first step.
