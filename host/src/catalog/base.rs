@@ -145,11 +145,11 @@ impl Controller {
     /// How many public tools each owner offers beyond those sent in every step, whether loaded or not, so
     /// that loading changes no prompt.
     pub fn deferred_by_owner(&self) -> Vec<(String, usize)> {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for t in self.indexes.tools.tools().iter().filter(|t| self.listed(t) && !self.is_sent_anyway(t)) {
-            *counts.entry(t.owner().to_string()).or_default() += 1;
+            *counts.entry(t.owner().as_str()).or_default() += 1;
         }
-        counts.into_iter().collect()
+        counts.into_iter().map(|(owner, n)| (owner.to_string(), n)).collect()
     }
 
     /// Whether a meta tool is in this turn's list.

@@ -55,10 +55,10 @@ impl Controller {
         }
         let words = query.query.trim();
         let set = &self.lock().set;
-        let hits = if words.is_empty() { self.by_name(set, query.kind) } else { self.ranked(set, words, query.kind) };
+        let found = if words.is_empty() { self.by_name(set, query.kind) } else { self.ranked(set, words, query.kind) };
         let limit = query.limit.unwrap_or(self.top_k).clamp(1, 20);
-        let omitted = hits.len().saturating_sub(limit);
-        let hits: Vec<Hit> = hits.into_iter().take(limit).collect();
+        let omitted = found.len().saturating_sub(limit);
+        let hits: Vec<Hit> = found.into_iter().take(limit).filter_map(|i| self.hit(set, i)).collect();
         Ok(ToolResult::text(text_of(&hits, omitted, words)).with_data(json!({
             "items": hits.iter().map(shown).collect::<Vec<_>>(),
             "omitted": omitted,
@@ -66,24 +66,25 @@ impl Controller {
     }
 
     /// Skills first, each kind by qualified name.
-    fn by_name(&self, set: &LoadedSet, kind: DiscoverKind) -> Vec<Hit> {
-        let mut hits = Vec::new();
+    fn by_name(&self, set: &LoadedSet, kind: DiscoverKind) -> Vec<Item<'_>> {
+        let mut items = Vec::new();
         if matches!(kind, DiscoverKind::Skill | DiscoverKind::All) {
-            let positions = (0..self.indexes.skills.len()).filter(|i| self.skill_visible(*i));
-            let mut skills: Vec<Hit> = positions.filter_map(|i| self.skill_hit(set, i)).collect();
-            skills.sort_by(|a, b| a.name.cmp(&b.name));
-            hits.append(&mut skills);
+            let all = self.indexes.skills.iter().enumerate();
+            let mut skills: Vec<(&str, usize)> =
+                all.filter(|(i, _)| self.skill_visible(*i)).map(|(i, s)| (s.qualified.as_str(), i)).collect();
+            skills.sort_unstable();
+            items.extend(skills.into_iter().map(|(_, i)| Item::Skill(i)));
         }
         if matches!(kind, DiscoverKind::Tool | DiscoverKind::All) {
             let tools = self.indexes.tools.tools().iter();
-            let mut tools: Vec<Hit> = tools.filter(|t| self.findable(set, t)).map(|t| self.tool_hit(set, t)).collect();
-            tools.sort_by(|a, b| a.name.cmp(&b.name));
-            hits.append(&mut tools);
+            let mut tools: Vec<&Tool> = tools.filter(|t| self.findable(set, t)).collect();
+            tools.sort_unstable_by(|a, b| a.qualified.cmp(&b.qualified));
+            items.extend(tools.into_iter().map(Item::Tool));
         }
-        hits
+        items
     }
 
-    fn ranked(&self, set: &LoadedSet, words: &str, kind: DiscoverKind) -> Vec<Hit> {
+    fn ranked(&self, set: &LoadedSet, words: &str, kind: DiscoverKind) -> Vec<Item<'_>> {
         let wanted = |id: ItemId| match self.item(id) {
             Some(Item::Tool(tool)) => {
                 matches!(kind, DiscoverKind::Tool | DiscoverKind::All) && self.findable(set, tool)
@@ -94,16 +95,10 @@ impl Controller {
             None => false,
         };
         let found = self.indexes.tools.ranking().search(words, wanted, usize::MAX);
-        found
-            .into_iter()
-            .filter_map(|(id, _)| match self.item(id)? {
-                Item::Tool(tool) => Some(self.tool_hit(set, tool)),
-                Item::Skill(position) => self.skill_hit(set, position),
-            })
-            .collect()
+        found.into_iter().filter_map(|(id, _)| self.item(id)).collect()
     }
 
-    pub(super) fn item(&self, id: ItemId) -> Option<Item<'_>> {
+    fn item(&self, id: ItemId) -> Option<Item<'_>> {
         let ranked = self.indexes.tools.ranking().item(id)?;
         match ranked.kind {
             ItemKind::Tool => self.indexes.tools.get(&ranked.qualified).map(Item::Tool),
@@ -118,6 +113,13 @@ impl Controller {
     /// In the base. The model's own ways to find and load are not findings.
     pub(super) fn findable(&self, set: &LoadedSet, tool: &Tool) -> bool {
         self.in_base(set, tool) && !(sent::is_meta(tool) && self.is_fixed(tool.id))
+    }
+
+    fn hit(&self, set: &LoadedSet, item: Item<'_>) -> Option<Hit> {
+        match item {
+            Item::Tool(tool) => Some(self.tool_hit(set, tool)),
+            Item::Skill(position) => self.skill_hit(set, position),
+        }
     }
 
     fn tool_hit(&self, set: &LoadedSet, tool: &Tool) -> Hit {
@@ -148,7 +150,7 @@ impl Controller {
 }
 
 /// What a ranked item is here.
-pub(super) enum Item<'a> {
+enum Item<'a> {
     Tool(&'a Tool),
     /// Position in the index.
     Skill(usize),

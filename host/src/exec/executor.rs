@@ -141,6 +141,17 @@ impl ToolExecutor {
 
     /// The calls of one step: one result each, in their order.
     pub async fn execute_many(&self, calls: Vec<ToolUse>, cx: &ToolExecutionContext) -> Vec<ToolResult> {
+        self.execute_each(calls, cx, |_| {}).await
+    }
+
+    /// The same; `each` is shown every result as soon as it and those before it are there, so that a caller
+    /// can keep them while later calls still run.
+    pub async fn execute_each(
+        &self,
+        calls: Vec<ToolUse>,
+        cx: &ToolExecutionContext,
+        mut each: impl FnMut(&ToolResult) + Send,
+    ) -> Vec<ToolResult> {
         let places = self.places(calls.len());
         let windows = self.windows(&calls, &places, cx);
         let mut results = Vec::with_capacity(calls.len());
@@ -152,6 +163,7 @@ impl ToolExecutor {
                 .map(|(call, place)| self.run(call, *place, cx, false));
             let mut window = futures::stream::iter(runs.collect::<Vec<_>>()).buffered(width);
             while let Some(result) = window.next().await {
+                each(&result);
                 results.push(result);
             }
         }

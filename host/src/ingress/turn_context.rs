@@ -164,6 +164,7 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             workspace_root: workspace(desk, lease, &who.session),
             help_text: help.into(),
             profile: "interactive",
+            retry_of: None,
             resume: serde_json::to_value(&who.message).unwrap_or(Value::Null),
         },
         ports: TurnPorts {

@@ -10,9 +10,18 @@ use crate::model::{ModelCall, ModelMessage};
 use plugin_sdk::{ToolError, ToolResult, ToolUse};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use tokio::sync::mpsc;
 
 /// Repeats of a step whose calls were cut.
 const TRUNCATED_REPEATS: u32 = 2;
+
+/// What became of the calls of a step.
+struct Ran {
+    /// Ids of the calls whose final result is an error.
+    failed: HashSet<String>,
+    /// Whether every result could be kept.
+    stored: Result<(), End>,
+}
 
 impl Run<'_> {
     /// Calls that were cut by length: none runs, the model is told, the step is repeated.
@@ -26,13 +35,13 @@ impl Run<'_> {
         }
         let calls = self.with_ids(answer.calls);
         let error = ToolError::new("MODEL_TRUNCATED", "the answer was cut by its length; nothing ran, make it shorter");
-        let results: Vec<ToolResult> = calls.iter().map(|_| ToolResult::error(error.clone())).collect();
+        self.said(&answer.text, &calls).await?;
         for call in &calls {
             let report = self.unrun(call, &error);
             self.tally.calls.push(report);
+            self.answered(call, ToolResult::error(error.clone())).await?;
         }
-        self.said(&answer.text, &calls).await?;
-        self.answered(&calls, results).await
+        Ok(())
     }
 
     /// Runs the calls of a step and keeps their results, in call order.
@@ -44,28 +53,51 @@ impl Run<'_> {
             self.catalog.touch(&call.name);
         }
         self.cx.ports.events.show(TurnEvent::Progress(Some(label(&calls))));
-        let uses: Vec<ToolUse> =
-            calls.iter().map(|c| ToolUse::raw(c.id.clone(), c.name.clone(), c.arguments.clone())).collect();
-        let results = self.execute(uses).await;
+        let ran = self.execute(&calls).await;
         self.cx.ports.events.show(TurnEvent::Progress(None));
-        let failed: HashSet<String> =
-            calls.iter().zip(&results).filter(|(_, r)| r.is_error).map(|(c, _)| c.id.clone()).collect();
-        self.catalog.settle(&failed);
         self.tally.calls.extend(self.hands.executor.take_records().into_iter().map(report_of));
-        self.answered(&calls, results).await?;
+        self.catalog.settle(&ran.failed);
+        ran.stored?;
         self.after_calls()
     }
 
-    /// Calls run under the turn's clock; when it runs out they are cancelled, and their ends are awaited.
-    async fn execute(&mut self, uses: Vec<ToolUse>) -> Vec<ToolResult> {
-        let running = self.hands.executor.execute_many(uses, &self.hands.call_cx);
+    /// Calls run under the turn's clock; when it runs out they are cancelled, and their ends are awaited. Each
+    /// result is stored as it comes. A result that cannot be stored ends the turn, but not the calls under way.
+    async fn execute(&mut self, calls: &[ModelCall]) -> Ran {
+        let uses = calls.iter().map(|c| ToolUse::raw(c.id.clone(), c.name.clone(), c.arguments.clone())).collect();
+        let (executor, call_cx) = (self.hands.executor.clone(), self.hands.call_cx.clone());
+        let countdown = self.hands.countdown.clone();
+        let (ended, mut results) = mpsc::unbounded_channel();
+        // the receiver outlives every sender here, so no result is lost
+        let running = executor.execute_each(uses, &call_cx, move |r| drop(ended.send(r.clone())));
         tokio::pin!(running);
-        tokio::select! {
-            biased;
-            results = &mut running => return results,
-            () = self.hands.countdown.expired() => self.hands.cancel.request(),
+        let mut waiting = calls.iter();
+        let mut ran = Ran { failed: HashSet::new(), stored: Ok(()) };
+        let mut late = false;
+        loop {
+            tokio::select! {
+                biased;
+                Some(result) = results.recv() => self.ran_one(waiting.next(), result, &mut ran).await,
+                _ = &mut running => break,
+                () = countdown.expired(), if !late => {
+                    late = true;
+                    self.hands.cancel.request();
+                }
+            }
         }
-        running.await
+        while let Ok(result) = results.try_recv() {
+            self.ran_one(waiting.next(), result, &mut ran).await;
+        }
+        ran
+    }
+
+    async fn ran_one(&mut self, call: Option<&ModelCall>, result: ToolResult, ran: &mut Ran) {
+        let Some(call) = call else { return };
+        if result.is_error {
+            ran.failed.insert(call.id.clone());
+        }
+        let stored = self.answered(call, result).await;
+        ran.stored = std::mem::replace(&mut ran.stored, Ok(())).and(stored);
     }
 
     /// Why the turn cannot go on after these results.
@@ -106,25 +138,23 @@ impl Run<'_> {
     /// Keeps what the model said; arguments that are no object are kept as `{}`.
     async fn said(&mut self, text: &str, calls: &[ModelCall]) -> Result<(), End> {
         let calls = calls.iter().map(|c| ModelCall { arguments: sound(&c.arguments), ..c.clone() }).collect();
-        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }).await
+        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }, None).await
     }
 
-    /// Keeps the results of a step. Calls that never reached the executor are reported from here.
-    async fn answered(&mut self, calls: &[ModelCall], results: Vec<ToolResult>) -> Result<(), End> {
-        for (call, result) in calls.iter().zip(results) {
-            let known = self.cx.with.indexes.tools.get(&call.name);
-            let message = ModelMessage::Tool {
-                call_id: call.id.clone(),
-                tool: known.map_or_else(|| call.name.clone(), |t| t.qualified.to_string()),
-                content: result.model_blocks(),
-                is_error: result.is_error,
-                data: Value::Object(result.data),
-            };
-            self.keep(message).await?;
-        }
-        Ok(())
+    /// Keeps the result of a call.
+    async fn answered(&mut self, call: &ModelCall, result: ToolResult) -> Result<(), End> {
+        let known = self.cx.with.indexes.tools.get(&call.name);
+        let message = ModelMessage::Tool {
+            call_id: call.id.clone(),
+            tool: known.map_or_else(|| call.name.clone(), |t| t.qualified.to_string()),
+            content: result.model_blocks(),
+            is_error: result.is_error,
+            data: Value::Object(result.data),
+        };
+        self.keep(message, result.error.map(|e| e.code)).await
     }
 
+    /// The report of a call that never reached the executor.
     fn unrun(&self, call: &ModelCall, error: &ToolError) -> CallReport {
         let known = self.cx.with.indexes.tools.get(&call.name);
         CallReport {

@@ -56,6 +56,8 @@ pub struct Incoming {
     pub help_text: Arc<str>,
     /// `interactive` or `schedule`.
     pub profile: &'static str,
+    /// The turn whose message is answered again.
+    pub retry_of: Option<String>,
     /// What the next start needs to decide what becomes of the turn, should the process end before it.
     pub resume: Value,
 }

@@ -7,7 +7,7 @@ use crate::index::Indexes;
 use crate::model::ModelMessage;
 use plugin_sdk::{ContentBlock, Principal, Scope};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// One entry of the history, as the turn that wrote it kept it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub(super) struct Past {
     pub(super) author: Principal,
     /// Qualified name, for results.
     pub(super) tool: Option<String>,
+    /// Code of a failed call.
+    pub(super) code: Option<String>,
     pub(super) message: ModelMessage,
 }
 
@@ -26,6 +28,8 @@ pub(super) struct Viewer<'a> {
     pub(super) admitted: &'a Admitted,
     pub(super) present: &'a Principal,
     pub(super) scope: Scope,
+    /// The turn that is answered again: its answer leaves the view, its calls and results stay.
+    pub(super) retry_of: Option<&'a str>,
 }
 
 impl Viewer<'_> {
@@ -33,6 +37,9 @@ impl Viewer<'_> {
     pub(super) fn view(&self, past: Vec<Past>) -> Vec<PastTurn> {
         let mut out: Vec<PastTurn> = Vec::new();
         for entry in past {
+            if self.retry_of == Some(entry.turn_id.as_str()) && is_answer(&entry.message) {
+                continue;
+            }
             let turn_id = entry.turn_id.clone();
             let message = self.shown(entry);
             match out.last_mut() {
@@ -82,20 +89,34 @@ impl Viewer<'_> {
     }
 }
 
-/// Every tool name that the history mentions: a call of one that is gone is not a call of an unknown one.
+/// Names of tools that answered once, as the model wrote them and qualified: a call of one that is gone is not
+/// a call of an unknown one. A name that was never found is none.
 pub(super) fn mentioned(past: &[Past]) -> HashSet<String> {
     let mut names = HashSet::new();
+    let mut written: HashMap<&str, &str> = HashMap::new();
     for entry in past {
         match &entry.message {
-            ModelMessage::Assistant { calls, .. } => names.extend(calls.iter().map(|c| c.name.clone())),
-            ModelMessage::Tool { tool, .. } => drop(names.insert(tool.clone())),
+            ModelMessage::Assistant { calls, .. } => {
+                written.extend(calls.iter().map(|c| (c.id.as_str(), c.name.as_str())));
+            }
+            ModelMessage::Tool { call_id, tool, .. } => {
+                let wire = written.get(call_id.as_str()).copied().unwrap_or(tool);
+                // a call of an unknown name has no other name than the one it was written with
+                if entry.code.as_deref() != Some("NOT_FOUND") || wire != tool {
+                    names.extend([wire.to_string(), tool.clone()]);
+                }
+            }
             ModelMessage::User { .. } => {}
         }
     }
     names
 }
 
+fn is_answer(message: &ModelMessage) -> bool {
+    matches!(message, ModelMessage::Assistant { calls, .. } if calls.is_empty())
+}
+
 /// Whether the session has an answer already.
 pub(super) fn has_answer(past: &[Past]) -> bool {
-    past.iter().any(|p| matches!(&p.message, ModelMessage::Assistant { calls, .. } if calls.is_empty()))
+    past.iter().any(|p| is_answer(&p.message))
 }

@@ -26,7 +26,9 @@ pub(super) async fn open(cx: &TurnContext) -> Result<Transcript, SessionError> {
 pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
     let read = |entry: &HistoryEntry| match serde_json::from_value::<ModelMessage>(entry.message.clone()) {
         Ok(message) => {
-            Some(Past { turn_id: entry.turn_id.clone(), author: author_of(entry), tool: entry.tool.clone(), message })
+            let code = entry.meta.get("code").and_then(Value::as_str).map(str::to_string);
+            let (turn_id, author, tool) = (entry.turn_id.clone(), author_of(entry), entry.tool.clone());
+            Some(Past { turn_id, author, tool, code, message })
         }
         Err(error) => {
             tracing::warn!(session = %transcript.session(), n = entry.n, %error, "history entry is unreadable");
@@ -37,12 +39,15 @@ pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
 }
 
 /// One message of this turn as it is stored.
-pub(super) fn entry(cx: &TurnContext, message: &ModelMessage) -> HistoryEntry {
+pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, code: Option<String>) -> HistoryEntry {
     let who = &cx.about.facts.principal;
     // data and text only: nothing in it that JSON lacks
     let value = serde_json::to_value(message).unwrap_or(Value::Null);
     let mut entry = HistoryEntry::new(cx.about.turn_id.clone(), cx.ports.clock.now(), Some(who.id()), value);
     entry.meta = json!({"name": who.name, "role": who.role});
+    if let Some(code) = code {
+        entry.meta["code"] = code.into();
+    }
     entry
 }
 
@@ -66,7 +71,7 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
         flags.insert(HISTORY_CUT.into(), Value::Bool(true));
     }
     let commit = Commit {
-        entries: answer.iter().map(|m| entry(cx, m)).collect(),
+        entries: answer.iter().map(|m| entry(cx, m, None)).collect(),
         loaded: Some(loaded),
         dropped,
         outcome: outcome_of(report),

@@ -76,7 +76,7 @@ pub async fn run(cx: TurnContext) -> TurnReport {
         Some(end) => end,
         None => run.drive().await,
     };
-    let answer = kept_answer(&end);
+    let answer = kept_answer(&end, &run.steps.last_text);
     let took = cx.ports.clock.monotonic().saturating_sub(began);
     let report = run.report(end, took);
     keep::commit(&mut run, answer, &report).await;
@@ -85,11 +85,13 @@ pub async fn run(cx: TurnContext) -> TurnReport {
     report
 }
 
-/// The model's last words, as far as the history does not have them yet.
-fn kept_answer(end: &End) -> Option<ModelMessage> {
+/// The model's last words, as far as the history does not have them yet: a text that was cut off by a limit
+/// is new unless it came with calls.
+fn kept_answer(end: &End, kept: &str) -> Option<ModelMessage> {
     let text = match end {
         End::Completed(text) => text,
-        End::Budget(_, _) | End::Failed(..) | End::Cancelled => return None,
+        End::Budget(_, text) if text != kept => text,
+        End::Budget(..) | End::Failed(..) | End::Cancelled => return None,
     };
     let calls = Vec::new();
     (!text.trim().is_empty()).then(|| ModelMessage::Assistant { text: text.clone(), calls })
@@ -109,6 +111,7 @@ impl<'a> Run<'a> {
             admitted: &admitted,
             present: &cx.about.facts.principal,
             scope: cx.about.facts.conversation.scope,
+            retry_of: cx.about.retry_of.as_deref(),
         };
         let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));
         let view = View::new(viewer.view(past));
@@ -141,7 +144,7 @@ impl<'a> Run<'a> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
         let text = in_words(&self.cx.about.message);
-        self.store(&ModelMessage::User { text: text.clone() }).await?;
+        self.store(&ModelMessage::User { text: text.clone() }, None).await?;
         let head = moment::head(self.cx, &self.catalog, self.prompt.dropped.as_deref());
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
@@ -168,6 +171,7 @@ impl<'a> Run<'a> {
             self.steps.step += 1;
             let last = self.steps.step >= most;
             let answer = self.model_step(last).await?;
+            keep::note(self.cx, "turn.step", step_note(self.steps.step, &answer)).await;
             if !answer.text.trim().is_empty() {
                 self.steps.last_text.clone_from(&answer.text);
             }
@@ -211,18 +215,23 @@ impl<'a> Run<'a> {
         estimate_tokens(&self.prompt.text) + tools.iter().map(tool).sum::<u64>()
     }
 
-    /// Stores one message of the running turn and adds it to the view.
-    pub(super) async fn keep(&mut self, message: ModelMessage) -> Result<(), End> {
-        self.store(&message).await?;
+    /// Stores one message of the running turn and adds it to the view; `code` is that of a failed call.
+    pub(super) async fn keep(&mut self, message: ModelMessage, code: Option<String>) -> Result<(), End> {
+        self.store(&message, code).await?;
         self.view.running.push(message);
         Ok(())
     }
 
-    async fn store(&mut self, message: &ModelMessage) -> Result<(), End> {
-        let entry = keep::entry(self.cx, message);
+    async fn store(&mut self, message: &ModelMessage, code: Option<String>) -> Result<(), End> {
+        let entry = keep::entry(self.cx, message, code);
         let Some(transcript) = self.transcript.as_mut() else { return Ok(()) };
         transcript.append(vec![entry]).await.map_err(|error| unopened(self.cx, &error))
     }
+}
+
+/// What the journal keeps of a model step: counts, no text.
+fn step_note(step: u32, answer: &Answer) -> Value {
+    json!({"step": step, "calls": answer.calls.len(), "usage": answer.usage})
 }
 
 /// The session cannot be read or written.

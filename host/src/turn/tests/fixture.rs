@@ -184,6 +184,7 @@ impl Table {
             workspace_root: self.dir.path().to_path_buf(),
             help_text: "help".into(),
             profile: "interactive",
+            retry_of: None,
             resume: json!({}),
         }
     }

@@ -2,8 +2,11 @@ use super::fixture::{Table, calling, text};
 use crate::model::{ModelMessage, ModelRequest};
 use crate::session::{SessionKey, is_sendable};
 use crate::tools::testing::{World, facts};
-use plugin_sdk::{Role, Scope};
-use serde_json::json;
+use crate::turn::run;
+use async_trait::async_trait;
+use plugin_sdk::{Callable, Role, Scope, ToolDef, ToolExecutionContext, ToolResult};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 fn world() -> World {
     World::new().shaped("db", "query", "Ask the books", |d| {
@@ -81,4 +84,70 @@ async fn a_tool_that_left_with_its_generation_is_gone_not_unknown() {
     table.world = World::new();
     let (report, _) = table.run(&ann, "hi", vec![calling(&[("a", "lab__old", json!({}))]), text("ok")]).await;
     assert_eq!(report.tool_calls[0].error.as_ref().unwrap().details["reason"], "gone");
+}
+
+#[tokio::test]
+async fn a_name_that_never_was_a_tool_stays_unknown() {
+    let table = Table::new(World::new());
+    let ann = facts("1", Role::User, Scope::Private);
+    for _ in 0..2 {
+        let script = vec![calling(&[("a", "nonsense", json!({}))]), text("ok")];
+        let (report, _) = table.run(&ann, "hi", script).await;
+        assert_eq!(report.tool_calls[0].error.as_ref().unwrap().code, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn a_retry_does_not_see_the_answer_it_replaces() {
+    let table = Table::new(World::new().shaped("lab", "look", "Look", |d| d.options.always_loaded = true));
+    let ann = facts("1", Role::User, Scope::Private);
+    let key = "telegram/main/private/-100";
+    table.run(&ann, "hi", vec![calling(&[("a", "lab__look", json!({}))]), text("the old answer")]).await;
+    let (mut cx, model) = table.turn(key, &ann, "hi", vec![text("the new answer")]);
+    cx.about.retry_of = Some("t1".into());
+    run(cx).await;
+    let requests = model.requests.lock().unwrap();
+    let lines = texts(&requests[0]);
+    assert!(!lines.iter().any(|l| l.contains("the old answer")), "{lines:#?}");
+    assert!(lines.iter().any(|l| l.starts_with("tool ")));
+}
+
+/// Ends the process, as far as the session can tell: nothing after it is ever polled again.
+struct Dies(tokio::sync::mpsc::UnboundedSender<()>);
+
+#[async_trait]
+impl Callable for Dies {
+    async fn call(&self, _input: Map<String, Value>, _cx: &ToolExecutionContext) -> ToolResult {
+        self.0.send(()).unwrap();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn results_are_stored_while_later_calls_still_run() {
+    let (died, mut dying) = tokio::sync::mpsc::unbounded_channel();
+    let always = |about: &str| {
+        let mut def = ToolDef::new(about).requires_approval(plugin_sdk::Approval::Never);
+        def.options.always_loaded = true;
+        def
+    };
+    let world = World::new()
+        .shaped("lab", "look", "Look", |d| d.options.always_loaded = true)
+        .running("lab", "die", always("Die").capabilities([plugin_sdk::Capability::Execute]), Arc::new(Dies(died)))
+        .configured(|b| b.approval.execute_mode = crate::config::Mode::Allow);
+    let table = Table::new(world);
+    let ann = facts("1", Role::User, Scope::Private);
+    let script = vec![calling(&[("a", "lab__look", json!({})), ("b", "lab__die", json!({}))])];
+    let (cx, _) = table.turn("k", &ann, "hi", script);
+    let mut turn = Box::pin(run(cx));
+    tokio::select! {
+        _ = &mut turn => panic!("it ended"),
+        Some(()) = dying.recv() => {}
+    }
+    // one more poll takes what the first call left, and the second never ends
+    assert!(futures::poll!(&mut turn).is_pending());
+    drop(turn);
+    let history = table.sessions().history(&SessionKey::from_text("k")).await.unwrap();
+    let roles: Vec<&str> = history.iter().map(|e| e.role()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool"]);
 }

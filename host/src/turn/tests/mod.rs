@@ -4,4 +4,5 @@ mod limits;
 mod loading;
 mod outcomes;
 mod pairs;
+mod prompt;
 mod words;
