@@ -92,9 +92,9 @@ impl Skill {
         let owner = source.place.owner.clone();
         let qualified = owner.qualify(&skill_local(&source));
         let rules = Rules {
-            platforms: source.platforms.clone(),
-            scopes: source.scopes.clone(),
-            permissions: source.permissions.clone(),
+            platforms: source.audience.platforms.clone(),
+            scopes: source.audience.scopes.clone(),
+            permissions: source.audience.permissions.clone(),
         };
         Self { names: vec![qualified.clone()], qualified, owner, rules, unlocks: Vec::new(), source }
     }

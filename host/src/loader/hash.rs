@@ -63,7 +63,12 @@ pub fn plugin_hash(plugin: &PluginSource, input: HashInput<'_>) -> String {
     parts.add(plugin.owner.as_str().as_bytes());
     parts.add(if plugin.enabled { b"on" } else { b"off" });
     parts.files(&plugin.files);
-    parts.files(&plugin.workspace_files);
+    // Skills of the workspace are no files of a plugin, yet their sealed texts are part of it.
+    for skill in plugin.skills.iter().filter(|s| s.workspace) {
+        parts.add(skill.name.as_bytes());
+        parts.add(skill.place.doc.text.as_bytes());
+        parts.add(skill.body.as_bytes());
+    }
     parts.value(&input.config.map_or(Value::Null, |c| Value::Object(c.clone())));
     for (name, digest) in input.environment {
         parts.add(name.as_bytes());

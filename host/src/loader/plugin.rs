@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 /// A plugin as it was read, with everything that its reading depended on.
 #[derive(Debug)]
 pub(super) struct Known {
+    shown: String,
     top: Top,
     /// Findings of the walk alone.
     walked: Vec<Diagnostic>,
@@ -46,7 +47,7 @@ pub(super) fn load(
         cx.take(walk);
         return Ok(None);
     }
-    let before = cx.known.remove(&owner).filter(|k| k.source.dir == dir && k.source.rel == walk.shown);
+    let before = cx.known.remove(&owner).filter(|k| k.source.dir == dir && k.shown == walk.shown);
     let known = match before {
         Some(known) if is_same(cx, &known, &top, &walk)? => known,
         _ => read(cx, walk, top, dir)?,
@@ -130,7 +131,7 @@ fn read(cx: &mut Context<'_>, mut walk: Walk<'_>, top: Top, dir: PathBuf) -> Res
     cx.watch_all(std::mem::take(&mut walk.folders));
     source.0.links = walk.links;
     source.0.diagnostics = walk.diagnostics;
-    Ok(Known { top, walked, named, include, files, source: source.0 })
+    Ok(Known { shown: walk.shown, top, walked, named, include, files, source: source.0 })
 }
 
 type Named = Vec<(String, Option<(PathBuf, Stat)>)>;
@@ -149,7 +150,6 @@ fn parse(
         None => dir.file_name().map_or_else(|| "bot".into(), |n| n.to_string_lossy().into_owned()),
     };
     let listed = places::items(walk, &top.entries);
-    let rel = walk.shown.clone();
     let reader: &mut Reader<'_> = &mut cx.reader;
     let mut loading =
         Loading { walk, reader, bot: cx.options.bot, schemas: cx.schemas, dir, top: &top.entries, files, named };
@@ -161,7 +161,6 @@ fn parse(
     let source = PluginSource {
         owner,
         dir: dir.to_path_buf(),
-        rel,
         manifest: loaded.manifest,
         enabled: true,
         tools: contents.tools,
@@ -170,7 +169,6 @@ fn parse(
         agents_md: contents.agents_md,
         tests: contents.tests,
         files: Vec::new(),
-        workspace_files: Vec::new(),
         links: Vec::new(),
         diagnostics: Vec::new(),
     };

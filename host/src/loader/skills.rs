@@ -5,7 +5,7 @@ use super::loading::{Findings, Loading};
 use super::places::Item;
 use super::raw::{SKILL_KEYS, SKILL_TEXT_KEYS, SkillFile};
 use super::reader::MANIFEST_LIMIT;
-use super::source::{Place, Placement, SkillSource, ToolSource};
+use super::source::{Audience, Place, Placement, SkillSource, ToolSource};
 use super::walk::Unstable;
 use crate::config::doc::{Doc, NodeKind};
 use crate::config::shape;
@@ -87,9 +87,7 @@ fn checked(
         description,
         body: markdown.body,
         tools: file.tools,
-        platforms: file.platforms,
-        scopes: file.scopes,
-        permissions: file.permissions,
+        audience: Audience { platforms: file.platforms, scopes: file.scopes, permissions: file.permissions },
         keywords: file.keywords.into_list(),
         tags: file.tags.into_list(),
         always: file.always,

@@ -132,6 +132,17 @@ pub struct ToolSource {
     pub schema_file: Option<String>,
 }
 
+/// Whom a skill is offered to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audience {
+    /// Adapter kinds; empty = all.
+    pub platforms: Vec<String>,
+    /// Places; empty = all.
+    pub scopes: Vec<Scope>,
+    /// Permits, all must hold.
+    pub permissions: Vec<String>,
+}
+
 /// A checked `SKILL.md`.
 #[derive(Debug, Clone)]
 pub struct SkillSource {
@@ -145,12 +156,8 @@ pub struct SkillSource {
     pub body: String,
     /// Further tools it unlocks, as written.
     pub tools: Vec<String>,
-    /// Admission fields.
-    pub platforms: Vec<String>,
-    /// Admission fields.
-    pub scopes: Vec<Scope>,
-    /// Admission fields.
-    pub permissions: Vec<String>,
+    /// Whom it is offered to.
+    pub audience: Audience,
     /// Ranking.
     pub keywords: Vec<String>,
     /// Ranking.
@@ -320,8 +327,6 @@ pub struct PluginSource {
     pub owner: OwnerPath,
     /// Folder, absolute.
     pub dir: PathBuf,
-    /// Folder relative to the bot folder with `/`, `""` for the root.
-    pub rel: String,
     /// Manifest.
     pub manifest: PluginManifest,
     /// No switch is off.
@@ -338,8 +343,6 @@ pub struct PluginSource {
     pub tests: Vec<TestSource>,
     /// File set, sorted by path.
     pub files: Vec<FileEntry>,
-    /// Files of workspace skills (root only): hashed and watched, never copied.
-    pub workspace_files: Vec<FileEntry>,
     /// Dependency folders (`node_modules`, `venv`, `.venv`) that its copy links to: path in the plugin, target.
     pub links: Vec<(String, PathBuf)>,
     /// Findings of this plugin, in no order.

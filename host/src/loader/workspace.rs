@@ -97,7 +97,6 @@ fn read(cx: &mut Context<'_>, root: &mut PluginSource, real: &Path) -> Result<()
         found.extend(skills::load(&mut loading, &item)?);
         text_only(&mut walk, entry);
     }
-    root.workspace_files = files.hash(&mut walk, &mut reader)?;
     found.retain(|skill| !is_refused(&walk, &skill.name));
     for d in walk.diagnostics.iter_mut().filter(|d| d.severity == Severity::Error) {
         // A broken workspace skill is left out; the others stay.

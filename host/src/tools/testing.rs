@@ -5,7 +5,7 @@ use crate::catalog::{Admitted, CatalogInput, Controller};
 use crate::config::BotConfig;
 use crate::config::doc::Doc;
 use crate::index::{Contribution, Indexes, Parts, Source, build};
-use crate::loader::{Place, Placement, SectionSource, SkillSource};
+use crate::loader::{Audience, Place, Placement, SectionSource, SkillSource};
 use crate::session::LoadedSnapshot;
 use async_trait::async_trait;
 use plugin_sdk::{
@@ -98,9 +98,7 @@ impl World {
             description: format!("how to {name}"),
             body: format!("Text of {name}."),
             tools: tools.iter().map(|t| t.to_string()).collect(),
-            platforms: Vec::new(),
-            scopes: Vec::new(),
-            permissions: Vec::new(),
+            audience: Audience::default(),
             keywords: Vec::new(),
             tags: Vec::new(),
             always: false,

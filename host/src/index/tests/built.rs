@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::BotConfig;
-use crate::loader::{Layer, Retention, SectionSource, SkillSource};
+use crate::loader::{Audience, Layer, Retention, SectionSource, SkillSource};
 use plugin_sdk::Severity;
 
 fn skill(owner: &str, name: &str, tools: &[&str]) -> SkillSource {
@@ -12,9 +12,7 @@ fn skill(owner: &str, name: &str, tools: &[&str]) -> SkillSource {
         description: "Plan a trip".into(),
         body: "1. Ask.".into(),
         tools: tools.iter().map(|t| (*t).to_string()).collect(),
-        platforms: Vec::new(),
-        scopes: Vec::new(),
-        permissions: Vec::new(),
+        audience: Audience::default(),
         keywords: vec!["旅行".into()],
         tags: Vec::new(),
         always: false,
@@ -161,7 +159,7 @@ fn skills_and_what_they_unlock() {
     };
     assert_eq!(found(&b, left), [""; 0]);
     let mut permit = skill("maps", "trip", &[]);
-    permit.permissions = vec!["rol(master)".into()];
+    permit.audience.permissions = vec!["rol(master)".into()];
     assert_eq!(found(&b, add(permit)), ["permit::unknown maps/skills/trip/SKILL.md"]);
     let twice = |p: &mut Parts<'_>| p.skills = vec![skill("a__b", "c", &[]), skill("a/b", "c", &[])];
     assert_eq!(found(&b, twice), ["name::collision a__b/skills/c/SKILL.md"]);

@@ -112,7 +112,10 @@ fn workspace_skills() {
     let names: Vec<(&str, bool)> = tree.plugins[0].skills.iter().map(|s| (s.name.as_str(), s.workspace)).collect();
     assert_eq!(names, [("trip", false), ("good", true)]);
     assert!(paths(&tree.plugins[0]).iter().all(|p| !p.contains(".agents")));
-    assert_eq!(tree.plugins[0].workspace_files.len(), 3);
+    let hash = |tree: &SourceTree| plugin_hash(&tree.plugins[0], HashInput::default());
+    let before = hash(&tree);
+    bot.file("data/workspace/.agents/skills/good/SKILL.md", SKILL.replace("Ask", "Look"));
+    assert_ne!(before, hash(&bot.scan()));
     bot.toml = "[agent.skills]\nenabled = true\nroot = \"../x\"\n".into();
     assert_eq!(bot.found(), ["bot::bad-value bot.toml:3:8"]);
 }
