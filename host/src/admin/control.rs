@@ -71,7 +71,9 @@ fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> std::io::Result<P
     let short = digest.get(..16).unwrap_or(&digest);
     match runtime_dir {
         Some(dir) => Ok(dir.join(format!("understudy-{short}.sock"))),
-        None => Err(std::io::Error::other("the data folder's path is too long for a socket and XDG_RUNTIME_DIR is unset")),
+        None => {
+            Err(std::io::Error::other("the data folder's path is too long for a socket and XDG_RUNTIME_DIR is unset"))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{HostOptions, StartError, StoreKind, dispatch};
 use crate::admin::{self, Control, ControlFiles};
 use crate::admission::PolicyCell;
 use crate::candidate::{Workshop, WorkshopSetup};
-use crate::config::{BotConfig, LogLevel};
+use crate::config::BotConfig;
 use crate::endpoint::{Endpoint, Endpoints};
 use crate::exec::sweep_artifacts;
 use crate::index::Contribution;
@@ -101,13 +101,8 @@ impl Host {
 
     async fn build(options: &HostOptions, tasks: &Tasks) -> Result<Self, StartError> {
         let ground = ground::lay(options, tasks).await?;
-        super::init_logging(
-            &ground.process.telemetry,
-            &ground.bot_dir,
-            Arc::clone(&ground.core.redactor),
-            quiet(options),
-        )
-        .map_err(|e| StartError::from(Diagnostic::error("bot::bad-value", format!("telemetry.log_file: {e}"))))?;
+        super::init_logging(&ground.process.telemetry, &ground.bot_dir, Arc::clone(&ground.core.redactor), options.log)
+            .map_err(|e| StartError::from(Diagnostic::error("bot::bad-value", format!("telemetry.log_file: {e}"))))?;
         let policy = Arc::new(PolicyCell::default());
         let workshop = workshop(&ground, options, &policy)?;
         let Ground { core, process, lock, scratch, bot_dir } = ground;
@@ -273,11 +268,6 @@ impl Host {
         // Folder and lock go last: only now may another host take them.
         drop(held);
     }
-}
-
-/// Only the long-running host logs what happens; a command in a terminal shows faults.
-fn quiet(options: &HostOptions) -> Option<LogLevel> {
-    (!options.socket).then_some(LogLevel::Error)
 }
 
 fn workshop(ground: &Ground, options: &HostOptions, policy: &Arc<PolicyCell>) -> Result<Arc<Workshop>, StartError> {

@@ -20,6 +20,3 @@ pub use logging::init_logging;
 pub use options::{HostOptions, StoreKind};
 pub use places::{DirFault, bot_dir, data_dir};
 pub use theatre::{TestReport, test};
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! What a host is started with.
 
-use crate::config::Env;
+use crate::config::{Env, LogLevel};
 use crate::model::ModelClient;
 use crate::task::SharedClock;
 use std::path::PathBuf;
@@ -30,6 +30,8 @@ pub struct HostOptions {
     pub watch: bool,
     /// A broken plugin refuses the start.
     pub strict: bool,
+    /// Level of logs instead of the configured one.
+    pub log: Option<LogLevel>,
     /// Announces itself on the local socket.
     pub socket: bool,
     /// Time.
@@ -48,6 +50,7 @@ impl HostOptions {
             store: StoreKind::Disk,
             watch: false,
             strict: false,
+            log: Some(LogLevel::Error),
             socket: false,
             clock,
             model: None,

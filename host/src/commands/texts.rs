@@ -4,6 +4,7 @@ use super::view::View;
 use crate::admission::Facts;
 use crate::index::Tool;
 use crate::route::Builtin;
+use plugin_sdk::OwnerPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -23,12 +24,10 @@ fn short(description: &str) -> String {
 }
 
 /// Plugin tools the person can use, by owner.
-fn by_owner<'a>(view: &'a View<'_>, facts: &Facts) -> BTreeMap<String, Vec<&'a Tool>> {
-    let mut out: BTreeMap<String, Vec<&Tool>> = BTreeMap::new();
+fn by_owner<'a>(view: &'a View<'_>, facts: &Facts) -> BTreeMap<&'a OwnerPath, Vec<&'a Tool>> {
+    let mut out: BTreeMap<&OwnerPath, Vec<&Tool>> = BTreeMap::new();
     for tool in view.offered(facts).into_iter().filter(|t| !t.is_builtin()) {
-        let owner = tool.owner();
-        let shown = if owner.is_root() { view.texts.get("help-owner-root", &[]) } else { owner.to_string() };
-        out.entry(shown).or_default().push(tool);
+        out.entry(tool.owner()).or_default().push(tool);
     }
     out
 }
@@ -43,7 +42,8 @@ pub fn help(view: &View<'_>, facts: &Facts) -> String {
         out.push_str(&format!("\n{}\n", texts.get("help-nothing", &[])));
     }
     for (owner, tools) in &owners {
-        out.push_str(&format!("\n*{owner}*\n"));
+        let shown = if owner.is_root() { texts.get("help-owner-root", &[]) } else { owner.to_string() };
+        out.push_str(&format!("\n*{shown}*\n"));
         for tool in tools.iter().take(HELP_TOOLS) {
             out.push_str(&format!("- `{}`: {}\n", tool.local, short(&tool.def().description)));
         }
@@ -53,7 +53,7 @@ pub fn help(view: &View<'_>, facts: &Facts) -> String {
         }
     }
     if !skills.is_empty() {
-        out.push('\n');
+        out.push_str(&format!("\n*{}*\n", texts.get("help-skills", &[])));
         for skill in skills {
             out.push_str(&format!("- `{}`: {}\n", skill.qualified, short(&skill.source.description)));
         }

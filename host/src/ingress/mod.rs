@@ -14,6 +14,3 @@ mod turn_context;
 pub use desk::{Core, Desk, Executors, ModelShelf, Overview, Talk};
 pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call};
 pub use receive::{receive, serve};
-
-#[cfg(test)]
-mod tests;

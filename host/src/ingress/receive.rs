@@ -10,7 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::outbound::Piece;
 use crate::route::{self, Builtin};
 use crate::session::{LaneError, Ticket, Waiting};
-use plugin_sdk::{Delivery, Inbound, Message, OutgoingKind, Segment, Settled};
+use plugin_sdk::{Delivery, Inbound, Message, Segment, Settled};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -128,21 +128,20 @@ async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot
 
 /// Sends what there is to say.
 async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) {
-    let mut pieces = Vec::new();
-    if !said.segments.is_empty() {
-        pieces.push((said.kind, said.segments.clone()));
+    let mut segments = said.segments.clone();
+    // A plain segment behind the answer: no part of the model's text.
+    segments.extend(said.footer.iter().map(|f| Segment::plain(format!("\n\n{f}"))));
+    if segments.is_empty() {
+        return;
     }
-    pieces.extend(said.footer.iter().map(|f| (OutgoingKind::Notice, vec![Segment::plain(f.clone())])));
-    for (kind, segments) in pieces {
-        let piece = Piece {
-            kind,
-            conversation: arrived.who.message.conversation.clone(),
-            segments,
-            reply_to: Some(arrived.who.message.id.clone()),
-        };
-        if let Err(e) = desk.talk.outbound.send(&arrived.endpoint, piece).await {
-            tracing::warn!(endpoint = arrived.endpoint.id, error = %e, "an answer was not sent");
-        }
+    let piece = Piece {
+        kind: said.kind,
+        conversation: arrived.who.message.conversation.clone(),
+        segments,
+        reply_to: Some(arrived.who.message.id.clone()),
+    };
+    if let Err(e) = desk.talk.outbound.send(&arrived.endpoint, piece).await {
+        tracing::warn!(endpoint = arrived.endpoint.id, error = %e, "an answer was not sent");
     }
 }
 

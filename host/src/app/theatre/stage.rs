@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use plugin_sdk::{
     Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Draft, Inbound,
-    Lookup, MediaRef, Message, Outgoing, Principal, Receive, Role, Scope, Segment, SendError, Sent, Settled, TextUnit,
+    Lookup, MediaRef, Message, Outgoing, Principal, Receive, Role, Scope, Segment, SendError, Sent, Settled,
+    TextFormat, TextUnit,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -140,8 +141,11 @@ impl plugin_sdk::Send for Channel {
     async fn send(&self, piece: Outgoing) -> Result<Sent, SendError> {
         let mut text = String::new();
         for segment in &piece.segments {
-            if let Segment::Text { text: t, .. } = segment {
-                text.push_str(t);
+            match segment {
+                // The host's own footer stands behind the answer as plain text; a scenario is told the answer alone.
+                Segment::Text { format: TextFormat::Plain, .. } if !text.is_empty() => {}
+                Segment::Text { text: t, .. } => text.push_str(t),
+                _ => {}
             }
         }
         let question = piece.kind == plugin_sdk::OutgoingKind::Question;

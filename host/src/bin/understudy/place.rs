@@ -6,7 +6,7 @@ use crate::out::{Failure, Out, REFUSED};
 use crate::progress::{Step, during};
 use crate::signals::Signals;
 use host::app::{self, Host, HostOptions, StoreKind};
-use host::config::Env;
+use host::config::{Env, LogLevel};
 use host::task::SharedClock;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ impl Setting {
             store,
             watch: false,
             strict: false,
+            log: Some(LogLevel::Error),
             socket: false,
             clock: self.clock.clone(),
             model: None,

@@ -19,6 +19,7 @@ pub(crate) async fn run(args: &Run, setting: &Setting) -> Result<u8, Failure> {
     let options = HostOptions {
         watch: !args.no_watch,
         strict: args.strict,
+        log: None,
         socket: true,
         ..setting.host_options(&args.dir, StoreKind::Disk)
     };

@@ -65,6 +65,7 @@ button-invalid = This button is no longer valid.
 ## Chat commands
 help-title = What I can do here
 help-commands = Commands
+help-skills = Skills
 help-capabilities = Capabilities
 help-nothing = Nothing is offered to you here yet.
 help-owner-root = this bot

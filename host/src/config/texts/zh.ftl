@@ -65,6 +65,7 @@ button-invalid = 这个按钮已失效。
 ## 聊天命令
 help-title = 我在这里能做什么
 help-commands = 命令
+help-skills = 技能
 help-capabilities = 能力
 help-nothing = 这里还没有可供你使用的内容。
 help-owner-root = 本机器人
