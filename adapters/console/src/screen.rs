@@ -88,17 +88,19 @@ impl Screen {
         if rest.is_empty() { self.write("\n") } else { self.write(&format!("{}\n\n", self.rendered(rest))) }
     }
 
+    /// Shows it before it counts as open: the prompt for the answer comes below its text.
     fn question(&self, text: &str) -> Result<(), SendError> {
-        self.state.open_question();
         let text = self.rendered(text);
         if self.mode == Mode::Terminal {
             let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
             self.clear_busy(&mut view)?;
-            drop(view);
-            return self.write(&format!("{text}\n"));
+            self.write(&format!("{text}\n"))?;
+        } else {
+            let mut err = std::io::stderr().lock();
+            writeln!(err, "{text}").map_err(|e| SendError::Permanent(format!("standard error: {e}")))?;
         }
-        let mut err = std::io::stderr().lock();
-        writeln!(err, "{text}").map_err(|e| SendError::Permanent(format!("standard error: {e}")))
+        self.state.open_question();
+        Ok(())
     }
 
     fn grow(&self, draft: &Draft) -> Result<(), SendError> {
@@ -120,7 +122,12 @@ impl Screen {
 
     fn tick(&self) -> Result<(), SendError> {
         let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.state.busy() || self.state.question_open() {
+        if self.state.question_open() {
+            // The prompt stands in this row now.
+            view.busy = None;
+            return Ok(());
+        }
+        if !self.state.busy() {
             return self.clear_busy(&mut view);
         }
         view.frame = (view.frame + 1) % SPINNER.len();
@@ -209,6 +216,9 @@ impl Edit for Screen {
             },
             Mode::Terminal => {
                 let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+                if self.state.question_open() {
+                    return Ok(());
+                }
                 view.busy = Some(label.unwrap_or("…").to_string());
                 Ok(())
             }

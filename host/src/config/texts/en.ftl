@@ -30,6 +30,7 @@ media-unusable = The model cannot use the file you sent; I told it the name only
 offline-footer = Built-in offline responder: it picks a tool by words and is not a language model.
 offline-no-tool = I have no tool for that. /help shows what I can do.
 offline-missing = I still need: { $names }.
+offline-not-run = I did not run it.
 offline-failed = That did not work: { $reason }
 
 ## Waiting

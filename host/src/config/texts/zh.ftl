@@ -30,6 +30,7 @@ media-unusable = 模型无法使用你发送的文件,我只告诉了它文件�
 offline-footer = 内置离线应答器:它按词语挑选工具,不是语言模型。
 offline-no-tool = 我没有适合的工具。/help 可查看我能做什么。
 offline-missing = 还需要:{ $names }。
+offline-not-run = 好的,没有执行。
 offline-failed = 没有成功:{ $reason }
 
 ## 等待

@@ -176,6 +176,10 @@ impl<'a> Plan<'a> {
         if !last.is_error {
             return Act::Say(cut(&last.text));
         }
+        // The person said no: the executor's words to a model would only puzzle them.
+        if last.text.starts_with("Error[APPROVAL_REJECTED]") {
+            return self.say("offline-not-run", &[]);
+        }
         self.say("offline-failed", &[("reason", &cut(in_words(&last.text)))])
     }
 
@@ -184,7 +188,7 @@ impl<'a> Plan<'a> {
     }
 
     fn say(&self, key: &str, values: &[(&str, &str)]) -> Act {
-        Act::Say(Texts::new(self.request.language).get(key, values))
+        Act::Say(Texts::shared(self.request.language).get(key, values))
     }
 
     fn has(&self, name: &str) -> bool {
