@@ -23,7 +23,7 @@ fn full() -> TestBot {
     bot.put(
         "tools/dice/tool.toml",
         "description = \"Roll a die\"\ncapabilities = []\npermissions = [\"role(trusted)\"]\nplatforms = [\"telegram\"]\n\
-         run = { command = [\"./main.sh\"] }\n[[command]]\nname = \"roll\"\ndescription = \"Roll\"\n",
+         run = { command = [\"./main.sh\"] }\n[command]\nname = \"roll\"\n",
     );
     bot
 }
@@ -35,7 +35,7 @@ fn an_empty_bot_is_good() {
     assert_eq!(checked["counts"]["error"], 0);
     assert!(!bot.at("data").exists(), "check writes nothing into the bot folder");
     let text = bot.run(&["check"]).exits(0).out;
-    assert!(text.starts_with("good: 0 errors, 0 warnings"), "{text}");
+    assert!(text.starts_with("good: 0 errors, 1 warning,"), "{text}");
     for kind in ["tools", "skills", "sections", "commands", "plugins"] {
         contract::ran(&bot, &["list", kind], 0, &format!("list-{kind}"));
         bot.run(&["list", kind]).exits(0);
@@ -45,7 +45,7 @@ fn an_empty_bot_is_good() {
 #[test]
 fn three_mistakes_are_three_findings() {
     let bot = TestBot::new();
-    bot.put("bot.toml", "[access]\nalow_users = []\nmode = \"opn\"\n[limits]\nmax_pieces = \"ten\"\n");
+    bot.put("bot.toml", "[access]\nalow_users = []\nmode = \"opn\"\n[agent]\nmax_iterations = \"ten\"\n");
     let checked = contract::ran(&bot, &["check"], 1, "check");
     let mut found = codes(&checked);
     found.sort_unstable();
@@ -64,7 +64,7 @@ fn three_mistakes_are_three_findings() {
 #[test]
 fn warnings_refuse_when_they_are_denied() {
     let bot = TestBot::new().echo();
-    bot.put("bot.toml", "[secrets]\nA_KEY = \"a-literal-secret\"\n");
+    bot.put("bot.toml", "[access]\nmode = \"open\"\n[secrets]\nA_KEY = \"a-literal-secret\"\n");
     let checked = contract::ran(&bot, &["check"], 0, "check");
     assert_eq!(codes(&checked), ["bot::literal-secret"]);
     assert!(!checked.to_string().contains("a-literal-secret"));

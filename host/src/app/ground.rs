@@ -55,7 +55,10 @@ pub(super) async fn lay(options: &HostOptions, tasks: &Tasks) -> Result<Ground, 
         None => options.data_dir.clone().unwrap_or_else(|| bot_dir.join(&config.bot.data_dir)),
     };
     let (lock, store) = match options.store {
-        StoreKind::Scratch => (None, store::in_memory(Arc::clone(&options.clock))),
+        StoreKind::Scratch => {
+            let kept = options.memory.clone();
+            (None, kept.unwrap_or_else(|| store::in_memory(Arc::clone(&options.clock))))
+        }
         StoreKind::Disk => {
             let lock = DataLock::acquire(&data_dir).map_err(|e| store_error(&e))?;
             end_leftovers(&data_dir);

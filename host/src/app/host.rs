@@ -2,7 +2,7 @@
 
 use super::ground::{self, Ground};
 use super::overview::HostOverview;
-use super::{HostOptions, StartError, StoreKind, dispatch};
+use super::{HostOptions, StartError, dispatch};
 use crate::admin::{self, Control, ControlFiles};
 use crate::admission::PolicyCell;
 use crate::candidate::{Workshop, WorkshopSetup};
@@ -40,6 +40,8 @@ pub struct Host {
     events: broadcast::Sender<Value>,
     held: Mutex<Option<Held>>,
     shutdown: Duration,
+    /// The store belongs to somebody who goes on with it.
+    lent_store: bool,
 }
 
 /// What the process holds as long as the host lives.
@@ -132,7 +134,7 @@ impl Host {
             overview: overview.clone(),
             executors: ingress::Executors::default(),
             folder_name: bot_dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            live: options.store == StoreKind::Disk,
+            live: options.socket,
             tickets: AtomicU64::new(0),
             calls: Mutex::default(),
         });
@@ -140,7 +142,7 @@ impl Host {
         let control = open_socket(options, &desk, &reload)?;
         let (events, _) = broadcast::channel(256);
         let held = Mutex::new(Some(Held { control, _lock: lock, _scratch: scratch }));
-        let host = Self { desk, reload, record, events, held, shutdown };
+        let host = Self { desk, reload, record, events, held, shutdown, lent_store: options.memory.is_some() };
         host.follow_reloads(&workshop);
         host.keep_tidy();
         Ok(host)
@@ -234,6 +236,11 @@ impl Host {
         self.reload.request(trigger, reload::ReloadOptions::default()).await
     }
 
+    /// Asks for a reload; its record comes as an event.
+    pub fn poke(&self, trigger: reload::Trigger) -> Result<(), reload::ReloadError> {
+        self.reload.poke(trigger, reload::ReloadOptions::default())
+    }
+
     /// Ends it: no new messages; running turns get most of the time; generations, tasks, store.
     /// May be repeated.
     pub async fn shutdown(&self) {
@@ -260,7 +267,9 @@ impl Host {
         if late > 0 {
             tracing::warn!(tasks = late, "tasks were aborted");
         }
-        for done in [desk.core.store.barrier().await, desk.core.store.close().await] {
+        let flushed = desk.core.store.barrier().await;
+        let closed = if self.lent_store { Ok(()) } else { desk.core.store.close().await };
+        for done in [flushed, closed] {
             if let Err(e) = done {
                 tracing::error!(error = %e, "the store was not closed cleanly");
             }

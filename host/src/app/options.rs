@@ -2,6 +2,7 @@
 
 use crate::config::{Env, LogLevel};
 use crate::model::ModelClient;
+use crate::store::SharedStore;
 use crate::task::SharedClock;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct HostOptions {
     pub clock: SharedClock,
     /// Stands for every model.
     pub model: Option<Arc<dyn ModelClient>>,
+    /// With `Scratch`: the store, which outlives this host.
+    pub memory: Option<SharedStore>,
 }
 
 impl HostOptions {
@@ -54,6 +57,7 @@ impl HostOptions {
             socket: false,
             clock,
             model: None,
+            memory: None,
         }
     }
 }

@@ -49,8 +49,10 @@ async fn status(desk: &Desk, reload: &ReloadHandle) -> Value {
         reasons.push(json!({"code": "quarantine", "detail": why}));
         notes.clone_from(&reasons);
     }
+    // the main model is the first
+    let (first, rest): (Vec<_>, Vec<_>) = models.iter().partition(|(name, _)| *name == main);
     let models: Vec<Value> =
-        models.iter().map(|(name, s)| json!({"name": name, "state": s.as_str(), "main": *name == main})).collect();
+        first.into_iter().chain(rest).map(|(name, s)| json!({"name": name, "state": s.as_str()})).collect();
     let desired = &state.desired;
     json!({
         "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "started_at": started_at(desk),

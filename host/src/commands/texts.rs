@@ -151,7 +151,8 @@ pub fn status_text(view: &View<'_>, status: &Value, facts: &Facts) -> String {
         true => texts.get("status-up", &[]),
         false => texts.get("status-degraded", &[("reasons", &reasons.join("; "))]),
     }];
-    if status["models"].as_array().into_iter().flatten().any(|m| m["name"] == "offline" && m["main"] == true) {
+    // the main model is the first
+    if status["models"][0]["name"] == "offline" {
         lines.push(texts.get("status-offline-model", &[]));
     }
     if facts.principal.role.is_some_and(|r| r.reaches(plugin_sdk::Role::Trusted)) {

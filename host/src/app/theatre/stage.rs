@@ -7,6 +7,7 @@ use crate::admission::{CONSOLE, can_access_tool};
 use crate::config::{BOT_FILE, Env};
 use crate::reload::Trigger;
 use crate::scenario::{Edit, Heard, Say, Stage, StageCall, StageFactory, StagePlan};
+use crate::store;
 use crate::task::{ManualClock, SharedClock, blocking};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -55,8 +56,16 @@ impl StageFactory for Theatre {
         options.env = self.env.clone();
         options.store = StoreKind::Scratch;
         options.model = Some(plan.model);
-        let mut scene =
-            Scene { options, clock, host: None, channel: None, _copy: copy, limit: Arc::clone(&self.limit_clock) };
+        options.memory = Some(store::in_memory(clock.shared()));
+        let mut scene = Scene {
+            options,
+            clock,
+            host: None,
+            channel: None,
+            sent: Arc::default(),
+            _copy: copy,
+            limit: Arc::clone(&self.limit_clock),
+        };
         scene.start().await?;
         Ok(Box::new(scene))
     }
@@ -99,7 +108,7 @@ pub(super) struct Channel {
     books: Mutex<Books>,
     changed: Notify,
     deliveries: tokio::sync::Mutex<mpsc::UnboundedReceiver<Delivery>>,
-    sent: AtomicU64,
+    sent: Arc<AtomicU64>,
 }
 
 impl Channel {
@@ -211,6 +220,8 @@ struct Scene {
     clock: ManualClock,
     host: Option<Arc<Host>>,
     channel: Option<(Arc<Channel>, mpsc::UnboundedSender<Delivery>)>,
+    /// Numbers of messages, over all starts: an id that comes twice is a repeat.
+    sent: Arc<AtomicU64>,
     _copy: tempfile::TempDir,
     limit: SharedClock,
 }
@@ -355,7 +366,7 @@ impl Stage for Scene {
             books: Mutex::default(),
             changed: Notify::new(),
             deliveries: tokio::sync::Mutex::new(deliveries),
-            sent: AtomicU64::new(0),
+            sent: Arc::clone(&self.sent),
         });
         let connection = Connection {
             receive: channel.clone(),

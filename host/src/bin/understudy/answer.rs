@@ -18,6 +18,15 @@ impl Answer {
         self.body.get("diagnostics").and_then(|d| serde_json::from_value(d.clone()).ok()).unwrap_or_default()
     }
 
+    /// Adds what was left out at the start.
+    pub(crate) fn with_findings(mut self, of_start: &[Diagnostic]) -> Self {
+        let left_out = of_start.iter().filter(|d| d.is_error()).filter_map(|d| serde_json::to_value(d).ok());
+        if let Some(Value::Array(found)) = self.body.get_mut("diagnostics") {
+            found.extend(left_out);
+        }
+        self
+    }
+
     /// Prints the object, or the findings and the text that `text` makes of the body; gives the exit code.
     pub(crate) fn print(
         mut self,

@@ -53,6 +53,7 @@ impl Setting {
             socket: false,
             clock: self.clock.clone(),
             model: None,
+            memory: None,
         }
     }
 
@@ -102,7 +103,9 @@ impl Setting {
     async fn here(&self, request: Request<'_>) -> Result<Answer, Failure> {
         usable(request.dir, false)?;
         let mut signals = Signals::listen()?;
-        let options = self.host_options(request.dir, request.store);
+        let scratch = request.store == StoreKind::Scratch;
+        // A view of the folder is refused with every finding; a host that answers leaves broken plugins out.
+        let options = HostOptions { strict: scratch, ..self.host_options(request.dir, request.store) };
         let step = |label, number| Step { label, number, of: 2 };
         let starting = during(&self.out, &self.clock, step("preparing the bot folder", 1), self.start(options));
         let host = tokio::select! {
@@ -111,7 +114,7 @@ impl Setting {
         };
         let work = during(&self.out, &self.clock, step("working", 2), host.command(request.command, request.args));
         let answer = tokio::select! {
-            (exit, body) = work => Ok(Answer { exit, body }),
+            (exit, body) = work => Ok(Answer { exit, body }.with_findings(host.warnings())),
             caught = signals.ending() => Err(Failure::interrupted(caught)),
         };
         tokio::select! {

@@ -8,6 +8,7 @@ use crate::shapes;
 use crate::show::{items, record_line, rows, table, word};
 use crate::signals::{Caught, Signals};
 use host::app::{Host, HostOptions, StoreKind};
+use host::reload::Trigger;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -65,7 +66,6 @@ async fn serve(host: &Host, lines: &Lines<'_>, signals: &mut Signals) -> Result<
     let (_, status) = host.command("status", json!({})).await;
     let data = json!({"bot": status["bot"], "endpoints": status["endpoints"], "reasons": status["reasons"]});
     lines.own("ready", status["generation"]["active"].clone(), data)?;
-    let reload = json!({"owners": [], "full": false, "force": false, "no_wait": true, "requested_by": null});
     loop {
         tokio::select! {
             event = events.recv() => match event {
@@ -74,8 +74,11 @@ async fn serve(host: &Host, lines: &Lines<'_>, signals: &mut Signals) -> Result<
                 Err(RecvError::Closed) => return Ok(()),
             },
             caught = signals.next() => match caught {
-                // its record comes as an event
-                Caught::Hangup => drop(host.command("reload", reload.clone()).await),
+                Caught::Hangup => {
+                    if let Err(e) = host.poke(Trigger::Signal) {
+                        lines.setting.out.say(&format!("no reload: {e}"));
+                    }
+                }
                 Caught::Interrupt | Caught::Terminate => return Ok(()),
             },
         }

@@ -70,12 +70,11 @@ pub(crate) fn schema() -> Value {
             refusals.push((name, refused));
         }
     }
+    refusals.push(("cli-refused".into(), object("cli", &Vec::new(), json!({"const": false}))));
     for (name, refused) in refusals {
         any.push(reference(&name));
         definitions.insert(name, refused);
     }
-    let wrong_command = object("cli", &Vec::new(), json!({"const": false}));
-    any.push(wrong_command);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Every object that a command prints with --json",
