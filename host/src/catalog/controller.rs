@@ -65,7 +65,7 @@ impl Controller {
     pub fn new(input: CatalogInput<'_>) -> Self {
         let deferred = &input.bot.agent.deferred_tools;
         let mut caps = Caps { tools: deferred.max_loaded_per_session, skills: deferred.max_skills_per_session };
-        let restored = restore::restore(&input.indexes, input.snapshot);
+        let restored = restore::restore(&input.indexes, &input.admitted, input.snapshot);
         let state =
             State { base: restored.set.clone(), set: restored.set, loads: Vec::new(), step: 0, sent: HashSet::new() };
         let mut controller = Self {

@@ -1,5 +1,6 @@
 //! Between a session's snapshot and the loaded set of a turn.
 
+use super::Admitted;
 use super::loaded::{LoadedSet, LoadedSkill, LoadedTool, Member, SkillKey};
 use crate::index::{Indexes, Skill, Tool};
 use crate::session::{Dropped, LoadedSnapshot, StoredSkill, StoredTool, Via};
@@ -10,39 +11,57 @@ pub(super) struct Restored {
     pub(super) notices: Vec<String>,
 }
 
-/// Drops what is gone and what changed; keeps everything else, also what this person cannot see.
-pub(super) fn restore(indexes: &Indexes, snapshot: &LoadedSnapshot) -> Restored {
+/// Drops what is gone and what changed; keeps everything else. What this person cannot see is left as it is:
+/// its change is for those to hear who use it.
+pub(super) fn restore(indexes: &Indexes, admitted: &Admitted, snapshot: &LoadedSnapshot) -> Restored {
     let mut notices = Vec::new();
-    let mut skills = Vec::new();
-    for entry in &snapshot.skills {
-        match indexes.skill(&entry.qualified_name) {
-            None => notices
-                .push(format!("The skill {} is no longer available; its tools are locked.", entry.qualified_name)),
-            Some(skill) => {
-                let key = skill_key(indexes, skill);
-                if *key.hash != *entry.hash {
-                    notices.push(format!("The skill {} changed; load it again.", entry.qualified_name));
-                    continue;
-                }
-                skills.push(LoadedSkill::new(key, entry.stamp, skill.source.always, 0));
-            }
-        }
-    }
-    let mut tools = Vec::new();
-    for entry in &snapshot.tools {
-        let known = indexes.tools.get(&entry.qualified_name).filter(|t| *t.qualified == *entry.qualified_name);
-        match known {
-            None => notices.push(format!("The tool {} is no longer available.", entry.qualified_name)),
-            Some(tool) if tool.input.schema_hash != entry.schema_hash => {
-                notices.push(format!("The tool {} changed; load it again.", entry.qualified_name));
-            }
-            Some(tool) => {
-                let m = member(tool);
-                tools.push(LoadedTool::restored(m.name, m.schema_hash, entry.stamp, entry.via == Via::Direct));
-            }
-        }
-    }
+    let skills = snapshot.skills.iter().filter_map(|s| restored_skill(indexes, admitted, s, &mut notices)).collect();
+    let tools = snapshot.tools.iter().filter_map(|t| restored_tool(indexes, admitted, t, &mut notices)).collect();
     Restored { set: LoadedSet::restored(tools, skills, snapshot.counter), notices }
+}
+
+fn restored_skill(
+    indexes: &Indexes,
+    admitted: &Admitted,
+    entry: &StoredSkill,
+    notices: &mut Vec<String>,
+) -> Option<LoadedSkill> {
+    let name = &entry.qualified_name;
+    let Some(position) = indexes.skills.iter().position(|s| s.qualified == *name) else {
+        notices.push(format!("The skill {name} is no longer available; its tools are locked."));
+        return None;
+    };
+    let skill = indexes.skills.get(position)?;
+    let mut key = skill_key(indexes, skill);
+    let changed = *key.hash != *entry.hash;
+    if changed && admitted.skill(position) {
+        // one that is always there comes back by itself, with its new text
+        if !skill.source.always {
+            notices.push(format!("The skill {name} changed; load it again."));
+        }
+        return None;
+    }
+    key.hash = entry.hash.as_str().into();
+    Some(LoadedSkill::new(key, entry.stamp, skill.source.always, 0))
+}
+
+fn restored_tool(
+    indexes: &Indexes,
+    admitted: &Admitted,
+    entry: &StoredTool,
+    notices: &mut Vec<String>,
+) -> Option<LoadedTool> {
+    let name = &entry.qualified_name;
+    let Some(tool) = indexes.tools.get(name).filter(|t| *t.qualified == **name) else {
+        notices.push(format!("The tool {name} is no longer available."));
+        return None;
+    };
+    if tool.input.schema_hash != entry.schema_hash && admitted.tool(tool.id) {
+        notices.push(format!("The tool {name} changed; load it again."));
+        return None;
+    }
+    let hash = entry.schema_hash.as_str().into();
+    Some(LoadedTool::restored(tool.qualified.clone(), hash, entry.stamp, entry.via == Via::Direct))
 }
 
 /// The set as the session keeps it, in load order.

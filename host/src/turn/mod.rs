@@ -2,6 +2,7 @@
 //! Must not see an adapter. Next room: `outbound`.
 
 mod asked;
+mod begin;
 mod calls;
 mod context;
 mod events;

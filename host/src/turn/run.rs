@@ -3,17 +3,15 @@
 use super::asked::QuestionLog;
 use super::context::TurnContext;
 use super::hands::Hands;
-use super::history::{self, Viewer};
 use super::model_step::Answer;
 use super::outcome::CallReport;
 use super::window::View;
 use super::words::{in_words, spoken};
-use super::{Budget, FailCode, TurnReport};
-use super::{keep, moment};
-use crate::catalog::{Admitted, CatalogInput, Controller, SentTool};
+use super::{Budget, FailCode, TurnReport, keep, moment};
+use crate::catalog::{Controller, SentTool};
 use crate::exec::Countdown;
 use crate::model::{ModelMessage, ModelTool, StopReason, Usage, estimate_tokens};
-use crate::prompt::{self, Prompt, PromptInput, PromptOverflow};
+use crate::prompt::Prompt;
 use crate::session::{SessionError, Transcript};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -97,50 +95,7 @@ fn kept_answer(end: &End, kept: &str) -> Option<ModelMessage> {
     (!text.trim().is_empty()).then(|| ModelMessage::Assistant { text: text.clone(), calls })
 }
 
-impl<'a> Run<'a> {
-    /// Everything a turn fixes at its start: what this person may see, the prompt, the view.
-    async fn begin(cx: &'a TurnContext, countdown: Countdown) -> (Self, Option<End>) {
-        let opened = keep::open(cx).await;
-        let failed = opened.as_ref().err().map(|error| unopened(cx, error));
-        let transcript = opened.ok();
-        let past = transcript.as_ref().map(keep::past_of).unwrap_or_default();
-        let snapshot = transcript.as_ref().map(|t| t.loaded().clone()).unwrap_or_default();
-        let admitted = Admitted::judge(&cx.with.indexes, &cx.about.facts, &cx.calls.policy.read());
-        let viewer = Viewer {
-            indexes: &cx.with.indexes,
-            admitted: &admitted,
-            present: &cx.about.facts.principal,
-            scope: cx.about.facts.conversation.scope,
-            retry_of: cx.about.retry_of.as_deref(),
-        };
-        let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));
-        let view = View::new(viewer.view(past));
-        let catalog = Arc::new(Controller::new(CatalogInput {
-            indexes: cx.with.indexes.clone(),
-            admitted,
-            bot: &cx.with.bot,
-            snapshot: &snapshot,
-            mentioned,
-            can_ask: cx.ports.question.is_some(),
-        }));
-        let prompt = compose(cx, &catalog);
-        let overflow = prompt.as_ref().err().map(|e| overflowed(cx, e));
-        let tally = Tally::default();
-        let run = Self {
-            cx,
-            hands: Hands::of(cx, &catalog, countdown, &tally.questions),
-            catalog,
-            prompt: prompt.unwrap_or_else(|e| no_prompt(&e)),
-            view,
-            tally,
-            steps: Steps::default(),
-            first_answer: !answered,
-            transcript,
-        };
-        keep::note(cx, "turn.started", json!({"session": cx.about.session, "model": cx.ports.model.name()})).await;
-        (run, failed.or(overflow))
-    }
-
+impl Run<'_> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
         let text = in_words(&self.cx.about.message);
@@ -235,35 +190,9 @@ fn step_note(step: u32, answer: &Answer) -> Value {
 }
 
 /// The session cannot be read or written.
-fn unopened(cx: &TurnContext, error: &SessionError) -> End {
+pub(super) fn unopened(cx: &TurnContext, error: &SessionError) -> End {
     tracing::error!(turn = %cx.about.turn_id, %error, "the session cannot be used");
     End::Failed(FailCode::JournalUnavailable, true)
-}
-
-fn compose(cx: &TurnContext, catalog: &Controller) -> Result<Prompt, PromptOverflow> {
-    prompt::build(&PromptInput {
-        indexes: &cx.with.indexes,
-        catalog,
-        bot_name: &cx.with.bot_name,
-        platform: &cx.about.facts.conversation.platform,
-        profile: cx.about.profile,
-        form: cx.with.bot.agent.deferred_tools.form,
-        budget: cx.with.bot.agent.system_prompt_max_chars,
-    })
-}
-
-fn overflowed(cx: &TurnContext, error: &PromptOverflow) -> End {
-    let blocks: Vec<String> = error.blocks.iter().map(|b| format!("{} {}", b.id, b.chars)).collect();
-    tracing::error!(turn = %cx.about.turn_id, %error, blocks = blocks.join(", "), "prompt overflow");
-    End::Failed(FailCode::PromptOverflow, false)
-}
-
-/// What the report shows of a prompt that was never sent.
-fn no_prompt(error: &PromptOverflow) -> Prompt {
-    let blocks: Vec<Value> =
-        error.blocks.iter().map(|b| json!({"id": b.id, "retention": "required", "chars": b.chars})).collect();
-    let report = json!({"budget": error.budget, "total": error.total, "blocks": blocks});
-    Prompt { text: String::new(), report, dropped: None }
 }
 
 fn as_sent(tool: SentTool) -> ModelTool {

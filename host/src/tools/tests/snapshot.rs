@@ -87,3 +87,41 @@ fn sessions_do_not_see_each_others_loads() {
     assert_eq!(wires(&one), ["lab__open"]);
     assert!(wires(&two).is_empty());
 }
+
+#[test]
+fn a_change_is_for_those_to_hear_who_may_use_the_tool() {
+    let (ann, bo) = (facts("1", Role::Trusted, Scope::Group), facts("2", Role::User, Scope::Group));
+    let closed = |schema: serde_json::Value| {
+        World::new().shaped("lab", "closed", "For trusted people", |d| {
+            d.options.permissions = vec!["role(trusted)".into()];
+            d.input_schema = schema;
+        })
+    };
+    let c = closed(plain()).controller(&ann, &LoadedSnapshot::default());
+    c.begin_step();
+    c.load_tool("closed", "c").unwrap();
+    let (stored, _) = c.snapshot();
+    let changed = closed(json!({"type": "object", "properties": {"x": {"type": "string"}}}));
+    let c = changed.controller(&bo, &stored);
+    assert!(c.notices().is_empty());
+    let (turn, dropped) = c.snapshot();
+    let stored = stored.merged(&turn, &dropped);
+    let c = changed.controller(&ann, &stored);
+    assert!(c.notices()[0].contains("lab__closed changed"));
+    assert!(wires(&c).is_empty());
+}
+
+#[test]
+fn an_always_skill_that_changed_comes_back_without_a_word() {
+    let ann = facts("1", Role::User, Scope::Private);
+    let with = |text: &str| {
+        World::new().tool("lab", "open", "Open").skill("lab", "house", &["open"], |s| {
+            s.always = true;
+            s.body = text.into();
+        })
+    };
+    let (stored, _) = with("one").controller(&ann, &LoadedSnapshot::default()).snapshot();
+    let c = with("two").controller(&ann, &stored);
+    assert!(c.notices().is_empty());
+    assert_eq!(wires(&c), ["lab__open"]);
+}

@@ -1,0 +1,84 @@
+//! The start of a turn: the session opened, the person judged, the prompt composed.
+
+use super::context::TurnContext;
+use super::hands::Hands;
+use super::history::{self, Viewer};
+use super::run::{End, Run, Steps, Tally, unopened};
+use super::window::View;
+use super::{FailCode, keep};
+use crate::catalog::{Admitted, CatalogInput, Controller};
+use crate::exec::Countdown;
+use crate::prompt::{self, Prompt, PromptInput, PromptOverflow};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl<'a> Run<'a> {
+    /// Everything a turn fixes at its start: what this person may see, the prompt, the view.
+    pub(super) async fn begin(cx: &'a TurnContext, countdown: Countdown) -> (Self, Option<End>) {
+        let opened = keep::open(cx).await;
+        let failed = opened.as_ref().err().map(|error| unopened(cx, error));
+        let transcript = opened.ok();
+        let past = transcript.as_ref().map(keep::past_of).unwrap_or_default();
+        let snapshot = transcript.as_ref().map(|t| t.loaded().clone()).unwrap_or_default();
+        let admitted = Admitted::judge(&cx.with.indexes, &cx.about.facts, &cx.calls.policy.read());
+        let viewer = Viewer {
+            indexes: &cx.with.indexes,
+            admitted: &admitted,
+            present: &cx.about.facts.principal,
+            scope: cx.about.facts.conversation.scope,
+            retry_of: cx.about.retry_of.as_deref(),
+        };
+        let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));
+        let view = View::new(viewer.view(past));
+        let catalog = Arc::new(Controller::new(CatalogInput {
+            indexes: cx.with.indexes.clone(),
+            admitted,
+            bot: &cx.with.bot,
+            snapshot: &snapshot,
+            mentioned,
+            can_ask: cx.ports.question.is_some(),
+        }));
+        let prompt = compose(cx, &catalog);
+        let overflow = prompt.as_ref().err().map(|e| overflowed(cx, e));
+        let tally = Tally::default();
+        let run = Self {
+            cx,
+            hands: Hands::of(cx, &catalog, countdown, &tally.questions),
+            catalog,
+            prompt: prompt.unwrap_or_else(|e| no_prompt(&e)),
+            view,
+            tally,
+            steps: Steps::default(),
+            first_answer: !answered,
+            transcript,
+        };
+        keep::note(cx, "turn.started", json!({"session": cx.about.session, "model": cx.ports.model.name()})).await;
+        (run, failed.or(overflow))
+    }
+}
+
+fn compose(cx: &TurnContext, catalog: &Controller) -> Result<Prompt, PromptOverflow> {
+    prompt::build(&PromptInput {
+        indexes: &cx.with.indexes,
+        catalog,
+        bot_name: &cx.with.bot_name,
+        platform: &cx.about.facts.conversation.platform,
+        profile: cx.about.profile,
+        form: cx.with.bot.agent.deferred_tools.form,
+        budget: cx.with.bot.agent.system_prompt_max_chars,
+    })
+}
+
+fn overflowed(cx: &TurnContext, error: &PromptOverflow) -> End {
+    let blocks: Vec<String> = error.blocks.iter().map(|b| format!("{} {}", b.id, b.chars)).collect();
+    tracing::error!(turn = %cx.about.turn_id, %error, blocks = blocks.join(", "), "prompt overflow");
+    End::Failed(FailCode::PromptOverflow, false)
+}
+
+/// What the report shows of a prompt that was never sent.
+fn no_prompt(error: &PromptOverflow) -> Prompt {
+    let blocks: Vec<Value> =
+        error.blocks.iter().map(|b| json!({"id": b.id, "retention": "required", "chars": b.chars})).collect();
+    let report = json!({"budget": error.budget, "total": error.total, "blocks": blocks});
+    Prompt { text: String::new(), report, dropped: None }
+}
