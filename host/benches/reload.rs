@@ -1,6 +1,8 @@
 //! A preparation against its floor (walk, parse and compile the same files), and one edit in a small and a
 //! large tree. Run: `cargo bench -p host --bench reload`.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "without its tree a bench has nothing to measure")]
+
 use host::admission::PolicyCell;
 use host::candidate::{Base, Candidate, PrepareRequest, Workshop, WorkshopSetup};
 use host::config::{Env, Redactor};

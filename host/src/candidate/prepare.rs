@@ -137,6 +137,11 @@ impl<'a> Run<'a> {
     fn found(&mut self, tree: &SourceTree, loaded: &Loaded, out: &Exclusions) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         self.report.diagnostics.extend(loaded.findings.iter().cloned());
+        let known = || tree.plugins.iter().map(|p| p.owner.as_str());
+        for owner in self.request.rebuild.iter().filter(|o| !known().any(|k| k == o.as_str())) {
+            let d = Diagnostic::warning("config::unknown-owner", format!("there is no plugin `{owner}` to rebuild"));
+            self.report.diagnostics.push(d.help(crate::config::nearest_help(owner.as_str(), known())));
+        }
         for cause in out.plugins.values().flat_map(|c| &c.diagnostics).chain(&out.root_causes) {
             self.report.diagnostics.push(cause.clone());
         }

@@ -2,7 +2,7 @@ use super::*;
 use crate::admission::PolicyCell;
 use crate::config::{Env, Redactor};
 use crate::runtime::command::{CommandPool, HostEnv};
-use crate::task::{ManualClock, SystemClock, Tasks};
+use crate::task::{Clock, ManualClock, SystemClock, Tasks};
 use plugin_sdk::{OwnerPath, Severity};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ impl World {
         fs::create_dir(bot.path().join("plugins")).unwrap();
         let policy = Arc::new(PolicyCell::default());
         let clock = SystemClock::shared();
-        let path = std::env::var("PATH").unwrap();
+        let path = "/usr/bin:/bin".to_owned();
         let data_dir = bot.path().join("data");
         let host_env = HostEnv { path, timezone: "UTC".into() };
         let pool = Arc::new(CommandPool::new(4, clock.clone(), &data_dir, Tasks::new(), host_env));
@@ -137,7 +137,7 @@ async fn only_what_changed_is_made_again() {
     }
     world.plugin("d", "depends = [{ plugin = \"b\" }]");
     // Long after the files were written, so that their hashes are trusted.
-    let later = ManualClock::new(chrono::Utc::now() + chrono::TimeDelta::days(1));
+    let later = ManualClock::new(SystemClock::new().now() + chrono::TimeDelta::days(1));
     *world.shop.scanner.lock().unwrap() = crate::loader::Scanner::with_clock(later.shared());
     let first = world.fine(None).await;
     world.write("plugins/b/lib/part.sh", "echo new");
@@ -275,22 +275,29 @@ async fn process_keys_keep_their_value() {
 }
 
 #[tokio::test]
-#[ignore = "prints where the time of one edit goes"]
-async fn steps_of_one_edit() {
+async fn a_preparation_out_of_time_or_stopped_is_refused_and_leaves_nothing() {
     let world = World::new("");
-    for p in 0..100 {
-        world.plugin(&format!("p{p}"), "");
-        for t in 0..9 {
-            world.tool(&format!("plugins/p{p}"), &format!("t{t}"), "[input]\ncity = \"string\"\n");
-        }
+    world.plugin("a", "");
+    let late = PrepareRequest { timeout: Some(std::time::Duration::ZERO), ..PrepareRequest::default() };
+    let stopped = PrepareRequest::default();
+    stopped.stop.request();
+    for request in [late, stopped] {
+        let rejected = world.shop.prepare(request).await.err().unwrap();
+        assert_eq!(codes(&rejected), ["reload::prepare-timeout"]);
     }
-    let later = ManualClock::new(chrono::Utc::now() + chrono::TimeDelta::days(1));
-    *world.shop.scanner.lock().unwrap() = crate::loader::Scanner::with_clock(later.shared());
+    assert!(world.trees().is_empty());
+}
+
+#[tokio::test]
+async fn a_named_plugin_is_made_again_though_it_has_not_changed() {
+    let world = World::new("");
+    world.plugin("a", "");
     let first = world.fine(None).await;
-    println!("all: {:?}", first.report.steps);
-    for n in 0..3 {
-        world.tool("plugins/p7", "go", &format!("[input]\ncity{n} = \"string\"\n"));
-        let next = world.fine(Some(&first)).await;
-        println!("one: {:?} read {}", next.report.steps, next.report.files_read);
-    }
+    let base = Some(Base { contents: first.contents.clone(), failed: Vec::new() });
+    let rebuild = [OwnerPath::new("a"), OwnerPath::new("aa")].into();
+    let again = world.shop.prepare(PrepareRequest { base, rebuild, ..PrepareRequest::default() }).await.ok().unwrap();
+    assert!(!again.unchanged);
+    assert_eq!(owners(&again.report.rebuilt), ["a"]);
+    let unknown = again.report.diagnostics.iter().find(|d| d.code == "config::unknown-owner").unwrap();
+    assert_eq!(unknown.help.as_deref(), Some("did you mean `a`?"));
 }

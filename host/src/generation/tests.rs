@@ -6,7 +6,7 @@ use crate::task::{Clock, ManualClock, SystemClock, Tasks};
 use plugin_sdk::{CancellationSignal, OwnerPath};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 
 /// Counts its disposals and writes its name into a shared log.
@@ -145,6 +145,16 @@ async fn a_failing_disposal_is_quarantined_and_stops_nothing() {
     assert_eq!(states, [(3, State::Active), (2, State::Quarantined), (1, State::Disposed)]);
 }
 
+#[tokio::test]
+async fn what_cannot_be_recorded_is_not_sealed() {
+    let world = World::new();
+    world.store.close().await.unwrap();
+    let contents = Arc::new(contents(Vec::new()));
+    let input = SealInput { contents, failed: Vec::new(), base: None, reload_id: "r1".into() };
+    let Err(error) = seal(input, None, world.store.as_ref(), &world.clock).await else { panic!("sealed") };
+    assert_eq!(error.diagnostic().code, "seal::not-recorded");
+}
+
 /// Advances when somebody sleeps, so that no step is lost.
 async fn advance(clock: &ManualClock, by: u64) {
     while clock.sleepers() == 0 {
@@ -224,7 +234,7 @@ async fn leases_and_publishes_race_without_a_loss() {
     let world = World::new();
     let clock: crate::task::SharedClock = Arc::new(SystemClock::new());
     let first = world.sealed(None, &[]).await;
-    let publisher = Publisher::new(first, clock, &world.tasks);
+    let publisher = Publisher::new(first, clock.clone(), &world.tasks);
     let mut events = publisher.events();
     let held: Vec<_> = (0..1_000).map(|_| publisher.lease()).collect();
     let (stop, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
@@ -246,9 +256,9 @@ async fn leases_and_publishes_race_without_a_loss() {
     let mut times = Vec::new();
     for n in 1..=200 {
         let sealed = world.sealed(Some(n), &[]).await;
-        let start = Instant::now();
+        let start = clock.monotonic();
         publisher.publish(sealed);
-        times.push(start.elapsed());
+        times.push(clock.monotonic() - start);
     }
     stop.store(true, Ordering::Relaxed);
     for reader in readers {

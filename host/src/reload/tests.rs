@@ -5,7 +5,7 @@ use crate::config::{Env, Redactor};
 use crate::journal::Journal;
 use crate::runtime::command::{CommandPool, HostEnv};
 use crate::store::{SharedStore, in_memory};
-use crate::task::{ManualClock, SharedClock, SystemClock, Tasks};
+use crate::task::{Clock, ManualClock, SharedClock, SystemClock, Tasks};
 use plugin_sdk::OwnerPath;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ impl World {
 
     async fn try_start(&self, strict: bool, watch: bool) -> Result<Started, Box<ReloadRecord>> {
         let data_dir = self.bot.path().join("data");
-        let host_env = HostEnv { path: std::env::var("PATH").unwrap(), timezone: "UTC".into() };
+        let host_env = HostEnv { path: "/usr/bin:/bin".into(), timezone: "UTC".into() };
         let pool = CommandPool::new(4, self.clock.clone(), &data_dir, self.tasks.clone(), host_env);
         let workshop = Workshop::new(WorkshopSetup {
             bot_dir: self.bot.path().to_path_buf(),
@@ -192,7 +192,7 @@ async fn requests_during_a_reload_become_one_more() {
     let world = World::new("");
     world.plugin("maps");
     let host = world.start(false).await;
-    let mut records = host.reload.subscribe();
+    let records = host.reload.subscribe();
     let mut waiting = Vec::new();
     for n in 0..10 {
         let (reload, options) = (host.reload.clone(), ReloadOptions::default());
@@ -205,7 +205,8 @@ async fn requests_during_a_reload_become_one_more() {
             world.tool(".", "late", "saved during the preparation");
             continue;
         }
-        waiting.push(tokio::spawn(async move { reload.request(Trigger::Command, options).await.unwrap() }));
+        waiting
+            .push(world.tasks.spawn("asker", async move { reload.request(Trigger::Command, options).await.unwrap() }));
     }
     let mut ids = Vec::new();
     for answer in waiting {
@@ -289,7 +290,9 @@ async fn reloads_wait_for_drains_and_force_cancels_the_oldest() {
     assert!(published(&*host.reload().await));
     world.tool(".", "b", "x");
     let reload = host.reload.clone();
-    let waiting = tokio::spawn(async move { reload.request(Trigger::Watch, ReloadOptions::default()).await.unwrap() });
+    let waiting = world
+        .tasks
+        .spawn("asker", async move { reload.request(Trigger::Watch, ReloadOptions::default()).await.unwrap() });
     while !host.reload.state().waiting_for_drain {
         tokio::task::yield_now().await;
     }
@@ -305,7 +308,7 @@ async fn reloads_wait_for_drains_and_force_cancels_the_oldest() {
 
 #[tokio::test]
 async fn a_passing_fault_is_tried_again_after_five_ten_and_twenty_seconds() {
-    let clock = ManualClock::new(chrono::Utc::now());
+    let clock = ManualClock::new(SystemClock::new().now());
     let world = World::with_clock("", clock.shared());
     world.plugin("maps");
     let host = world.start(false).await;
