@@ -5,11 +5,10 @@ use super::overview::HostOverview;
 use super::{HostOptions, StartError, dispatch};
 use crate::admin::{self, Control, ControlFiles};
 use crate::admission::PolicyCell;
-use crate::candidate::{Workshop, WorkshopSetup};
+use crate::candidate::{Builtins, Workshop, WorkshopSetup};
 use crate::config::BotConfig;
 use crate::endpoint::{Endpoint, Endpoints};
 use crate::exec::sweep_artifacts;
-use crate::index::Contribution;
 use crate::ingress::{self, Desk, ModelShelf, Talk};
 use crate::net::Http;
 use crate::outbound::Outbound;
@@ -76,7 +75,7 @@ async fn attach(desk: &Arc<Desk>, key: &str, info: AdapterInfo, connection: Conn
     desk.talk.endpoints.remove(key);
 }
 
-fn builtins() -> Arc<dyn Fn(&BotConfig) -> Vec<Contribution> + Send + Sync> {
+fn builtins() -> Builtins {
     Arc::new(crate::tools::builtins)
 }
 

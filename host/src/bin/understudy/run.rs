@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &Run, setting: &Setting) -> Result<u8, Failure> {
         Started::Host(host, ended) => (host, ended),
         Started::Forced(by) => return Ok(by.exit()),
     };
-    setting.out.report(&host.warnings());
+    setting.out.report(host.warnings());
     if !ended && let Err(failure) = serve(&host, &lines, &mut signals).await {
         host.shutdown().await;
         return Err(failure);
