@@ -42,10 +42,11 @@ impl Models {
         let mut entries = BTreeMap::from([(OFFLINE.to_owned(), Entry::offline(None))]);
         for (name, config) in &bot.models {
             let kept = old.and_then(|o| o.entries.get(name)).filter(|e| e.config.as_ref() == Some(config));
-            let entry = match (kept, config.provider) {
-                (Some(entry), _) => entry.clone(),
-                (None, Provider::Offline) => Entry::offline(Some(config)),
-                (None, Provider::Openai) => Entry::openai(config, http),
+            let entry = match (kept, &config.unavailable, config.provider) {
+                (Some(entry), ..) => entry.clone(),
+                (None, Some(reason), _) => Entry::off(name, config, reason),
+                (None, None, Provider::Offline) => Entry::offline(Some(config)),
+                (None, None, Provider::Openai) => Entry::openai(config, http),
             };
             entries.insert(name.clone(), entry);
         }
@@ -54,7 +55,8 @@ impl Models {
 
     /// The bot's model.
     pub fn main(&self) -> Arc<dyn ModelClient> {
-        self.get(&self.main).unwrap_or_else(|| Arc::new(Unknown(self.main.clone())))
+        let unknown = || Off { name: self.main.clone(), reason: format!("model {:?} is not configured", self.main) };
+        self.get(&self.main).unwrap_or_else(|| Arc::new(unknown()))
     }
 
     /// Name of the bot's model in the configuration.
@@ -70,7 +72,11 @@ impl Models {
     /// State of each configured model, and of the bot's own, for reports.
     pub fn states(&self) -> Vec<(String, ModelState)> {
         let shown = |(name, e): &(&String, &Entry)| e.config.is_some() || **name == self.main;
-        let state = |e: &Entry| e.openai.as_ref().map_or(ModelState::Up, OpenAi::state);
+        let state = |e: &Entry| match (&e.openai, &e.config) {
+            (Some(client), _) => client.state(),
+            (None, Some(config)) if config.unavailable.is_some() => ModelState::Down,
+            (None, _) => ModelState::Up,
+        };
         self.entries.iter().filter(shown).map(|(name, e)| (name.clone(), state(e))).collect()
     }
 }
@@ -78,6 +84,12 @@ impl Models {
 impl Entry {
     fn offline(config: Option<&ModelConfig>) -> Self {
         Self { config: config.cloned(), client: Arc::new(Offline::new()), openai: None }
+    }
+
+    /// Switched off by its configuration: asked never, so that nothing is sent without its key.
+    fn off(name: &str, config: &ModelConfig, reason: &str) -> Self {
+        let client = Off { name: name.to_owned(), reason: reason.to_owned() };
+        Self { config: Some(config.clone()), client: Arc::new(client), openai: None }
     }
 
     fn openai(config: &ModelConfig, http: &Http) -> Self {
@@ -91,19 +103,22 @@ fn main_name(bot: &BotConfig) -> String {
     bot.agent.model.clone().or_else(default).unwrap_or_else(|| OFFLINE.to_owned())
 }
 
-/// Stands for a name nothing is configured under: `offline` never takes over silently.
-struct Unknown(String);
+/// Stands for a model that is not configured, or switched off: `offline` never takes over silently.
+struct Off {
+    name: String,
+    reason: String,
+}
 
 #[async_trait]
-impl ModelClient for Unknown {
+impl ModelClient for Off {
     fn name(&self) -> &str {
-        &self.0
+        &self.name
     }
 
     async fn complete(
         &self,
         _request: ModelRequest,
     ) -> Result<BoxStream<'static, Result<ModelEvent, ModelError>>, ModelError> {
-        Err(ModelError::Unavailable(format!("model {:?} is not configured", self.0)))
+        Err(ModelError::Unavailable(self.reason.clone()))
     }
 }

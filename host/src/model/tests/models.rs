@@ -41,6 +41,16 @@ async fn an_unknown_name_is_not_answered_by_somebody_else() {
     assert!(matches!(error, ModelError::Unavailable(reason) if reason.contains("gone")));
 }
 
+#[tokio::test]
+async fn a_model_without_its_variable_is_down_and_never_asked() {
+    let mut bot = bot(json!({"models": {"default": remote("a")}}));
+    bot.models.get_mut("default").unwrap().unavailable = Some("the variable KEY is not set or empty".into());
+    let models = Models::build(&bot, &http());
+    assert_eq!(models.states(), [("default".to_owned(), ModelState::Down)]);
+    let error = models.main().complete(super::request()).await.err().unwrap();
+    assert!(matches!(error, ModelError::Unavailable(reason) if reason.contains("KEY")));
+}
+
 #[test]
 fn an_unchanged_model_keeps_its_client() {
     let http = http();
