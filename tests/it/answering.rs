@@ -86,6 +86,48 @@ fn call_goes_through_every_gate() {
 }
 
 #[test]
+fn what_takes_too_long_is_exit_5() {
+    let bot = TestBot::new();
+    bot.put_tool("tools/doze", "Doze for a long while", "awake");
+    bot.put("tools/doze/main.sh", "#!/bin/sh\ncat >/dev/null\nsleep 60\n");
+    let late = bot.run(&["ask", ".", "doze for a long while", "--timeout", "1", "--json"]).exits(5).json();
+    contract::is("ask", &late);
+    assert_eq!(late["ok"], false);
+}
+
+#[test]
+fn a_turn_that_does_not_complete_is_exit_6() {
+    // a port that nobody listens on
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let bot = TestBot::new();
+    bot.put(
+        "bot.toml",
+        &format!(
+            "[models.default]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://{free}/v1\"\n\
+             api_key = \"${{A_KEY:-sk-not-a-secret}}\"\nretries = 0\n"
+        ),
+    );
+    let failed = bot.run(&["ask", ".", "hi", "--json"]).exits(6).json();
+    contract::is("ask", &failed);
+    assert_eq!((&failed["outcome"], &failed["detail"]), (&"failed".into(), &"MODEL_UNAVAILABLE".into()));
+    bot.run(&["chat", "--once", "hi"]).exits(6);
+    assert!(!failed.to_string().contains("sk-not-a-secret"));
+}
+
+#[test]
+fn what_was_left_out_is_told_with_the_answer() {
+    let bot = TestBot::new().echo();
+    bot.put("plugins/bad/plugin.toml", "version = \"1.0.0\"\ndescripton = \"typo\"\n");
+    let asked = bot.run(&["ask", ".", "echo \"good day\"", "--json"]).exits(0).json();
+    contract::is("ask", &asked);
+    assert!(asked["text"].as_str().expect("text").contains("echo: good day"));
+    assert!(asked["diagnostics"].to_string().contains("plugin::unknown-key"), "{asked:#}");
+    assert!(bot.run(&["ask", ".", "hi"]).exits(0).err.contains("plugin::unknown-key"));
+    let list = contract::ran(&bot, &["list"], 1, "list-refused");
+    assert!(list["diagnostics"].to_string().contains("plugin::unknown-key"));
+}
+
+#[test]
 fn a_broken_bot_refuses_to_answer() {
     let bot = TestBot::new();
     bot.put("bot.toml", "[bot\n");

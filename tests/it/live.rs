@@ -1,7 +1,7 @@
 //! Commands that speak to a running host, and the host's own life.
 
 use crate::contract;
-use harness::{LiveHost, TestBot};
+use harness::{LiveHost, TestBot, wait_for};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -38,6 +38,51 @@ fn interrupt_is_graceful_too() {
     host.signal(Signal::INT);
     host.wait_event("stopped", SOON).expect("the end is told");
     assert_eq!(host.stop(), 0);
+}
+
+/// A bot whose only tool takes long.
+fn slow() -> TestBot {
+    let bot = TestBot::new();
+    bot.put_tool("tools/doze", "Doze for a long while", "awake");
+    bot.put("tools/doze/main.sh", "#!/bin/sh\ncat >/dev/null\ntouch started\nsleep 60\n");
+    bot
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    for (signal, exit) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let bot = slow();
+        let mut host = LiveHost::start_with(&bot, &["--no-watch"]);
+        let asking = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| bot.run(&["ask", ".", "doze for a long while"]));
+            wait_for("a running turn", SOON, || {
+                let status = bot.run(&["status", "--json"]).json();
+                (status["turns"]["running"] == 1).then_some(())
+            });
+            host.signal(signal);
+            host.wait_event("stopping", SOON).expect("the end begins");
+            host.signal(signal);
+            assert_eq!(host.wait(), exit);
+            asking.join().expect("the client ends too")
+        });
+        assert_eq!(asking.code, 3, "{asking:?}");
+    }
+}
+
+#[test]
+fn a_running_turn_is_ended_within_the_budget() {
+    let bot = slow();
+    bot.put("bot.toml", "[limits]\nshutdown_seconds = 2\n");
+    let host = LiveHost::start_with(&bot, &["--no-watch"]);
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| bot.run(&["ask", ".", "doze for a long while", "--json"]));
+        wait_for("a running turn", SOON, || {
+            let status = bot.run(&["status", "--json"]).json();
+            (status["turns"]["running"] == 1).then_some(())
+        });
+        assert_eq!(host.stop(), 0);
+        asking.join().expect("the client ends too");
+    });
 }
 
 #[test]

@@ -158,8 +158,13 @@ impl LiveHost {
     }
 
     /// Graceful stop; gives the exit code.
-    pub fn stop(mut self) -> i32 {
+    pub fn stop(self) -> i32 {
         self.signal(rustix::process::Signal::TERM);
+        self.wait()
+    }
+
+    /// Waits for the end; gives the exit code.
+    pub fn wait(mut self) -> i32 {
         wait_for("the host stops", Duration::from_secs(20), || self.child.try_wait().expect("a child"))
             .code()
             .unwrap_or(-1)

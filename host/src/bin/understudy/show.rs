@@ -116,12 +116,20 @@ pub(crate) fn counted(n: u64, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
+/// Whole milliseconds.
+pub(crate) fn millis(value: &Value) -> String {
+    value.as_f64().map_or_else(|| word(value), |ms| format!("{ms:.0}"))
+}
+
 /// One line about a reload.
 pub(crate) fn record_line(record: &Value) -> String {
     let mut line = format!("reload {}: {}", word(&record["id"]), word(&record["outcome"]));
     let (from, to) = (&record["from"], &record["to"]);
     if record["outcome"] == "published" {
-        line.push_str(&format!(", generation {} -> {}", word(from), word(to)));
+        match from {
+            Value::Null => line.push_str(&format!(", generation {}", word(to))),
+            from => line.push_str(&format!(", generation {} -> {}", word(from), word(to))),
+        }
     }
     let changed = |what: &str| -> u64 {
         let kinds = record["changes"].as_object().into_iter().flat_map(|m| m.values());
@@ -139,6 +147,6 @@ pub(crate) fn record_line(record: &Value) -> String {
     if !restart.is_empty() {
         line.push_str(&format!(", needs a restart of the process: {}", word(&record["restart_keys"])));
     }
-    line.push_str(&format!(" ({} ms)", word(&record["duration_ms"])));
+    line.push_str(&format!(" ({} ms)", millis(&record["duration_ms"])));
     line
 }

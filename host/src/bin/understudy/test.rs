@@ -4,7 +4,7 @@ use crate::cli::Test;
 use crate::out::{Failure, OK, REFUSED};
 use crate::place::{Setting, usable};
 use crate::progress::{Step, during};
-use crate::show::{clean_lines, items, word};
+use crate::show::{clean_lines, items, millis, word};
 use host::app;
 use plugin_sdk::Diagnostic;
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn text_of(body: &Value) -> String {
     let mut out = String::new();
     for case in items(&body["cases"]) {
         let (status, path, name) = (word(&case["status"]), word(&case["path"]), word(&case["name"]));
-        out.push_str(&format!("{status:<8} {path}  {name} ({} ms)\n", word(&case["duration_ms"])));
+        out.push_str(&format!("{status:<8} {path}  {name} ({} ms)\n", millis(&case["duration_ms"])));
         let failure = &case["failure"];
         if failure.is_object() {
             out.push_str(&format!("  step {}: {}\n", word(&failure["step"]), word(&failure["message"])));
