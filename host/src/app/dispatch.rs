@@ -66,22 +66,8 @@ pub(super) async fn dispatch(desk: &Arc<Desk>, reload: &ReloadHandle, command: &
         other => Answer::usage(format!("there is no command `{other}`")),
     };
     let mut body = envelope(command, answer.exit == exit::OK, &answer.diagnostics, answer.body);
-    redact(desk, &mut body);
+    desk.core.redactor.redact_value(&mut body);
     (answer.exit, body)
-}
-
-/// No secret leaves in any text.
-fn redact(desk: &Desk, value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let std::borrow::Cow::Owned(clean) = desk.core.redactor.redact(text) {
-                *text = clean;
-            }
-        }
-        Value::Array(list) => list.iter_mut().for_each(|v| redact(desk, v)),
-        Value::Object(map) => map.values_mut().for_each(|v| redact(desk, v)),
-        _ => {}
-    }
 }
 
 fn read<T: DeserializeOwned>(args: Value) -> Result<T, Answer> {

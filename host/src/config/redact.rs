@@ -1,6 +1,7 @@
 //! The registry of secret values and the filter every sink puts its text through.
 
 use arc_swap::ArcSwap;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,6 +59,31 @@ impl Redactor {
             out = Cow::Owned(shorter);
         }
         out
+    }
+
+    /// A text in place.
+    pub fn redact_text(&self, text: &mut String) {
+        if let Cow::Owned(clean) = self.redact(text) {
+            *text = clean;
+        }
+    }
+
+    /// Every text of a value in place, keys too.
+    pub fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.redact_text(text),
+            Value::Array(list) => list.iter_mut().for_each(|v| self.redact_value(v)),
+            Value::Object(map) => self.redact_map(map),
+            _ => {}
+        }
+    }
+
+    /// As `redact_value`, on an object.
+    pub fn redact_map(&self, map: &mut Map<String, Value>) {
+        if map.keys().any(|key| matches!(self.redact(key), Cow::Owned(_))) {
+            *map = std::mem::take(map).into_iter().map(|(key, v)| (self.redact(&key).into_owned(), v)).collect();
+        }
+        map.values_mut().for_each(|v| self.redact_value(v));
     }
 }
 

@@ -5,7 +5,6 @@ use super::artifacts::ToolArtifactStore;
 use super::state::CallStatus;
 use crate::index::{Tool, sha256_hex};
 use plugin_sdk::{ContentBlock, ToolError, ToolExecutionContext, ToolResult};
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -63,23 +62,24 @@ impl ToolExecutor {
         }
     }
 
+    /// Everything of it that is shown, stored or handed on.
     fn redact(&self, result: &mut ToolResult) {
         let Some(turn) = &self.turn else { return };
-        let mask = |text: &mut String| {
-            if let Cow::Owned(masked) = turn.ports.redactor.redact(text) {
-                *text = masked;
-            }
-        };
+        let redactor = &turn.ports.redactor;
         for block in &mut result.content {
             if let ContentBlock::Text { text } = block {
-                mask(text);
+                redactor.redact_text(text);
             }
         }
         if let Some(error) = &mut result.error {
-            mask(&mut error.message);
+            redactor.redact_text(&mut error.message);
             if let Some(help) = &mut error.help {
-                mask(help);
+                redactor.redact_text(help);
             }
+            redactor.redact_map(&mut error.details);
+        }
+        for map in [&mut result.data, &mut result.metadata, &mut result.stats] {
+            redactor.redact_map(map);
         }
     }
 

@@ -77,6 +77,8 @@ async fn new_session(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
     if facts.conversation.scope != Scope::Private && !trusted {
         return Said::notice(texts.get("command-denied", &[("name", "new")]));
     }
+    // What a turn stores after this belongs to the archived history.
+    desk.talk.lanes.stop(&arrived.who.session, StopCause::Person);
     match desk.talk.sessions.reset(&arrived.who.session).await {
         Ok(_) => Said::answer(texts.get("new-started", &[])),
         Err(e) => {

@@ -61,8 +61,8 @@ pub async fn receive(
     let always =
         matches!(&control, Some((b, how)) if *b != Builtin::Stop || !is_cancel(&arrived.text) || how != "bare");
     if !always {
-        let captured =
-            desk.talk.questions.answer(&arrived.who.session, &arrived.who.facts.principal.id(), &arrived.text);
+        let (who, questions) = (&arrived.who, &desk.talk.questions);
+        let captured = questions.answer(&who.session, &who.facts.principal.id(), &arrived.text, arrived.over_console());
         if captured.is_captured() {
             settle(&arrived, None).await;
             return None;

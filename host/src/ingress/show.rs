@@ -139,7 +139,11 @@ impl QuestionSink for QuestionPieces {
     }
 
     async fn invalid(&self, question: &OpenQuestion) {
-        let text = self.texts.get("question-invalid", &[("reason", &question.text)]);
+        let reason = match question.wanted {
+            Wanted::Approval | Wanted::Confirm => self.texts.get("approval-prompt", &[]),
+            _ => question.text.clone(),
+        };
+        let text = self.texts.get("question-invalid", &[("reason", &reason)]);
         if let Err(e) = self.piece(text, question.options.clone()).await {
             tracing::debug!(error = e, "a question was not asked again");
         }

@@ -49,7 +49,7 @@ impl Builtin {
 
     /// Handled at once, outside the queue.
     pub fn is_control(self) -> bool {
-        matches!(self, Builtin::Help | Builtin::Stop | Builtin::Why | Builtin::Status)
+        matches!(self, Builtin::Help | Builtin::New | Builtin::Stop | Builtin::Why | Builtin::Status)
     }
 }
 

@@ -99,12 +99,15 @@ pub(super) fn mentioned(past: &[Past]) -> HashSet<String> {
             ModelMessage::Assistant { calls, .. } => {
                 written.extend(calls.iter().map(|c| (c.id.as_str(), c.name.as_str())));
             }
-            ModelMessage::Tool { call_id, tool, .. } => {
+            ModelMessage::Tool { call_id, tool, data, .. } => {
                 let wire = written.get(call_id.as_str()).copied().unwrap_or(tool);
                 // a call of an unknown name has no other name than the one it was written with
                 if entry.code.as_deref() != Some("NOT_FOUND") || wire != tool {
                     names.extend([wire.to_string(), tool.clone()]);
                 }
+                // a name that was loaded was found
+                let loaded = data.get("loaded").filter(|_| tool == "load_tool");
+                names.extend(loaded.and_then(Value::as_str).map(str::to_owned));
             }
             ModelMessage::User { .. } => {}
         }

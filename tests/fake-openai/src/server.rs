@@ -34,6 +34,9 @@ pub struct Recorded {
     pub headers: Vec<(String, String)>,
     /// Body; `null` when it was no JSON.
     pub body: Value,
+    /// Body as it came, for comparing requests byte by byte.
+    #[serde(skip)]
+    pub bytes: Bytes,
     /// Status of the answer.
     pub status: u16,
 }
@@ -145,7 +148,7 @@ struct Plan {
 
 async fn complete(State(shared): State<Shared>, headers: HeaderMap, bytes: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    let plan = match plan(&shared, &headers, &body) {
+    let plan = match plan(&shared, &headers, &body, &bytes) {
         Ok(plan) => plan,
         Err(refusal) => return refused(&refusal),
     };
@@ -156,7 +159,7 @@ async fn complete(State(shared): State<Shared>, headers: HeaderMap, bytes: Bytes
     }
 }
 
-fn plan(shared: &Shared, headers: &HeaderMap, body: &Value) -> Result<Plan, Refusal> {
+fn plan(shared: &Shared, headers: &HeaderMap, body: &Value, bytes: &Bytes) -> Result<Plan, Refusal> {
     let mut world = shared.world();
     let number = world.recorded.len() + 1;
     let checked = authorized(&world.script, headers).and_then(|()| check(body, &world.script.models));
@@ -177,6 +180,7 @@ fn plan(shared: &Shared, headers: &HeaderMap, body: &Value) -> Result<Plan, Refu
         authorized: headers.contains_key(header::AUTHORIZATION),
         headers: shown.collect(),
         body: body.clone(),
+        bytes: bytes.clone(),
         status,
     });
     let latency = Duration::from_millis(world.script.latency_ms);

@@ -128,7 +128,7 @@ impl LiveHost {
         let mut host = Self { child, events, seen: Vec::new() };
         if host.wait_event("ready", Duration::from_secs(60)).is_none() {
             drop(host.child.kill());
-            panic!("the host did not become ready: {}", stderr.join().expect("stderr"));
+            panic!("the host did not become ready: {:#?}\n{}", host.seen, stderr.join().expect("stderr"));
         }
         host
     }

@@ -98,15 +98,16 @@ impl Questions {
     }
 
     /// Offers a text of `principal` to the question that is open in `session`. The first valid answer counts;
-    /// control commands and edited or forwarded messages must not be offered.
-    pub fn answer(&self, session: &SessionKey, principal: &str, text: &str) -> Captured {
+    /// control commands and edited or forwarded messages must not be offered. `only_answers`: this person can say
+    /// nothing else while a question is open, as in a console, so a text that is no answer is asked for again.
+    pub fn answer(&self, session: &SessionKey, principal: &str, text: &str, only_answers: bool) -> Captured {
         let mut state = self.state();
         let Some(slot) = state.slots.get_mut(session) else { return Captured::No };
         let Some(open) = slot.open.as_mut().filter(|open| open.question.principal == principal) else {
             return Captured::No;
         };
         match open.question.judge(text) {
-            None if open.question.wanted == Wanted::Approval => Captured::No,
+            None if open.question.wanted == Wanted::Approval && !only_answers => Captured::No,
             // Whoever asked has gone when nobody receives: then the text is a message like any other.
             None => open.send(Reply::Invalid).map_or(Captured::No, |()| Captured::Invalid),
             Some(reply) => {

@@ -68,7 +68,7 @@ impl Asking {
     }
 
     fn say(&self, text: &str) -> Captured {
-        self.questions.answer(&self.w.key, "console:1", text)
+        self.questions.answer(&self.w.key, "console:1", text, false)
     }
 
     /// Lets the tasks run until a question is open.
@@ -110,7 +110,7 @@ async fn answers_are_captured_by_their_kind() {
         let (port, q) = (a.port(), question(kind, options));
         let (answer, captured) = tokio::join!(port.ask(q), async {
             a.until_open().await;
-            assert_eq!(a.questions.answer(&a.w.key, "console:2", text), Captured::No);
+            assert_eq!(a.questions.answer(&a.w.key, "console:2", text, false), Captured::No);
             a.say(text)
         });
         assert_eq!(captured, Captured::Answered);
@@ -259,4 +259,16 @@ async fn bad_questions_and_secrets_asked_by_plugins_are_refused() {
     let external = a.port().external("maps");
     let secret = Question { question: "Your apiKey?".into(), ..question(QuestionKind::Text, &[]) };
     assert_eq!(external.ask(secret).await.unwrap_err().code, "QUESTION_REFUSED");
+}
+
+#[tokio::test]
+async fn where_only_answers_can_be_said_a_card_is_shown_again() {
+    let a = asking();
+    let (end, said) = tokio::join!(a.port().approve("May I?".into(), std::time::Duration::from_secs(60)), async {
+        a.until_open().await;
+        let say = |text| a.questions.answer(&a.w.key, "console:1", text, true);
+        [say("what is this?"), say("yes")]
+    });
+    assert_eq!(said, [Captured::Invalid, Captured::Answered]);
+    assert!(matches!(end, QuestionEnd::Answered { answer, .. } if answer == "yes"));
 }

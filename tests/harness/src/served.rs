@@ -1,0 +1,58 @@
+//! A bot whose model is a strict chat completions server on the loopback address.
+
+use crate::TestBot;
+use fake_openai::{FakeOpenAi, Handle, Recorded, Script, Turn};
+use std::net::SocketAddr;
+use tokio::runtime::Runtime;
+
+/// The key the bot sends; it must never be seen anywhere else.
+pub const KEY: &str = "sk-test-4f1d9a77c0be4b1e";
+
+/// The server; ended when dropped.
+pub struct Served {
+    addr: SocketAddr,
+    handle: Handle,
+    _runtime: Runtime,
+}
+
+impl Served {
+    /// A server that plays these turns.
+    pub fn start(turns: Vec<Turn>) -> Self {
+        Self::start_with(Script { key: Some(KEY.into()), turns, ..Script::default() })
+    }
+
+    /// A server with a whole script.
+    pub fn start_with(script: Script) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let (addr, handle) = runtime.block_on(FakeOpenAi::start(script)).expect("a listener");
+        Self { addr, handle, _runtime: runtime }
+    }
+
+    /// The same server with further turns.
+    pub fn then(&self, turns: Vec<Turn>) {
+        self.handle.set_script(Script { key: Some(KEY.into()), turns, ..Script::default() });
+    }
+
+    /// What it was asked.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.handle.requests()
+    }
+
+    /// A bot that talks to it; `more` are further lines of `bot.toml`.
+    pub fn bot(&self, more: &str) -> TestBot {
+        let bot = TestBot::new().write(".env", &format!("MODEL_KEY={KEY}\n"));
+        self.configure(&bot, more);
+        bot
+    }
+
+    /// Makes a bot talk to it.
+    pub fn configure(&self, bot: &TestBot, more: &str) {
+        let model = format!(
+            "{more}\n[models.default]\nprovider = \"openai\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
+             base_url = \"http://{}/v1\"\n",
+            self.addr
+        );
+        bot.put("bot.toml", &model);
+    }
+}
