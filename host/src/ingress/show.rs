@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use crate::config::Texts;
 use crate::endpoint::Endpoint;
+use crate::generation::Lease;
 use crate::outbound::Piece;
 use crate::session::{OpenQuestion, QuestionEnd, QuestionSink, Wanted};
 use crate::turn::{TurnEvent, TurnEvents};
@@ -108,6 +109,8 @@ pub(super) struct QuestionPieces {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) conversation: ConversationRef,
     pub(super) texts: Arc<Texts>,
+    /// Its deadline waits for the answer.
+    pub(super) lease: Lease,
 }
 
 impl QuestionPieces {
@@ -135,6 +138,8 @@ impl QuestionPieces {
 #[async_trait]
 impl QuestionSink for QuestionPieces {
     async fn show(&self, question: &OpenQuestion) -> Result<(), String> {
+        let open_for = (question.expires_at - question.asked_at).to_std().unwrap_or_default();
+        self.lease.waits_until(Some(self.desk.core.clock.monotonic() + open_for));
         self.piece(self.text_of(question), question.options.clone()).await
     }
 
@@ -150,6 +155,7 @@ impl QuestionSink for QuestionPieces {
     }
 
     async fn closed(&self, _question: &OpenQuestion, end: &QuestionEnd) {
+        self.lease.waits_until(None);
         let text = match end {
             QuestionEnd::Expired => self.texts.get("question-expired", &[]),
             _ => return,

@@ -50,6 +50,7 @@ impl Way {
             endpoint: Arc::clone(&arrived.endpoint),
             conversation: arrived.who.message.conversation.clone(),
             texts: Arc::clone(&texts),
+            lease: lease.clone(),
         };
         let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, Arc::new(sink)));
         let approval = arrived

@@ -117,11 +117,23 @@ fn plugin_at(dir: &Path) -> Result<(PathBuf, OwnerPath), Failure> {
         let in_plugins = at.parent().is_some_and(|p| p.file_name().is_some_and(|n| n == "plugins"));
         let (true, Some(up)) = (in_plugins, at.parent().and_then(Path::parent)) else { break };
         keys.push(at.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        shown_at = shown_at.join("../..");
+        shown_at = above(above(shown_at));
         at = up;
     }
     let help = "a bot folder has a bot.toml; name it, or a plugin folder in it, with --in";
     Err(Failure::usage(format!("{} is no bot folder and no plugin in one; {help}", dir.display())))
+}
+
+/// The folder above, as a person would write it.
+fn above(path: PathBuf) -> PathBuf {
+    match path.components().next_back() {
+        Some(std::path::Component::Normal(_)) if path.components().count() > 1 => {
+            path.parent().map(Path::to_path_buf).unwrap_or_default()
+        }
+        Some(std::path::Component::Normal(_)) => PathBuf::from("."),
+        Some(std::path::Component::CurDir) => PathBuf::from(".."),
+        _ => path.join(".."),
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -77,7 +77,8 @@ pub(super) fn cross(doc: &Doc, value: &Value, bot_dir: &Path, faults: &mut Vec<F
         rules.agent(&agent, &models);
     }
     if let Some(access) = section(value, "access") {
-        rules.access(&access);
+        let met = value.get("access").is_some() || value.get("adapters").is_some();
+        rules.access(&access, met);
     }
     if let Some(tools) = section(value, "tools") {
         rules.tools(&tools);
@@ -209,7 +210,7 @@ impl Rules<'_> {
         }
     }
 
-    fn access(&mut self, access: &AccessConfig) {
+    fn access(&mut self, access: &AccessConfig, strangers: bool) {
         let lists = [
             ("masters", &access.masters),
             ("trusted", &access.trusted),
@@ -225,7 +226,8 @@ impl Rules<'_> {
         let nobody = lists[..4].iter().all(|(_, l)| l.is_empty());
         let doubtful =
             self.faults.iter().any(|f| f.diagnostic.is_error() && f.path.first().is_some_and(|p| p == "access"));
-        if access.mode == AccessMode::Allowlist && nobody && !doubtful {
+        // Without an endpoint only the console can write at all: there is nothing to warn of.
+        if strangers && access.mode == AccessMode::Allowlist && nobody && !doubtful {
             let d = Diagnostic::warning(
                 "access::nobody-listed",
                 "nobody is listed in [access]: only the console is answered",
