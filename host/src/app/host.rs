@@ -247,7 +247,7 @@ impl Host {
         let (desk, shutdown) = (&self.desk, self.shutdown);
         held.control.take();
         desk.talk.lanes.close();
-        let turns = shutdown.mul_f64(0.6);
+        let turns = shutdown.mul_f64(0.625);
         tokio::select! {
             () = desk.talk.lanes.idle() => {}
             () = desk.core.clock.sleep(turns) => {
@@ -255,14 +255,14 @@ impl Host {
                 tracing::info!(turns = ended, "running turns are ended");
                 tokio::select! {
                     () = desk.talk.lanes.idle() => {}
-                    () = desk.core.clock.sleep(shutdown.mul_f64(0.2)) => tracing::warn!("a turn did not end in time"),
+                    () = desk.core.clock.sleep(shutdown.mul_f64(0.1875)) => tracing::warn!("a turn did not end in time"),
                 }
             }
         }
-        if !desk.publisher.close(shutdown.mul_f64(0.1)).await {
+        if !desk.publisher.close(shutdown.mul_f64(0.075)).await {
             tracing::warn!("a generation was not disposed in time");
         }
-        let late = desk.core.tasks.close(shutdown.mul_f64(0.1)).await;
+        let late = desk.core.tasks.close(shutdown.mul_f64(0.075)).await;
         if late > 0 {
             tracing::warn!(tasks = late, "tasks were aborted");
         }

@@ -74,7 +74,8 @@ impl Ledger {
     pub(super) fn bury(&self, generation: &Arc<Generation>, now: Duration) {
         let info = describe(generation, now);
         let mut books = self.lock();
-        books.present.retain(|g| !Arc::ptr_eq(g, generation));
+        let Some(at) = books.present.iter().position(|g| Arc::ptr_eq(g, generation)) else { return };
+        books.present.remove(at);
         books.disposed += 1;
         books.gone.push_front(info);
         books.gone.truncate(LISTED_DISPOSED);

@@ -181,14 +181,25 @@ impl Publisher {
         Some(number)
     }
 
+    /// The published value once more, outside the ledger: a number and contents, nobody's turn.
+    fn epilogue(&self) -> Arc<Published> {
+        let published = self.published();
+        let last = &published.active;
+        let contents = Arc::clone(last.contents());
+        let again = Generation::new(last.number(), contents, last.reload_id().to_owned(), last.published_at());
+        Arc::new(Published { active: Arc::new(again), failed: published.failed.clone() })
+    }
+
     /// The last call of a process: retires the active generation without a successor, once its turns have
-    /// ended, and disposes it. Nobody may take a lease after it. `false` when `grace` was not enough.
+    /// ended, and disposes it. A lease taken after it is of nothing that lives. `false` when `grace` was not enough.
     pub async fn close(&self, grace: Duration) -> bool {
         let mut events = self.0.events.subscribe();
-        let last = Arc::clone(&self.published().active);
-        let drained = last.count.close();
-        self.retire(&last, drained);
-        let number = last.number();
+        // INVARIANT: as in `publish`, what is closed has been replaced before. A reader that comes too late
+        // finds this value, which owns nothing and is never disposed; without it that reader would look for an
+        // open one for ever.
+        let (old, drained) = exchange(&self.0.pointer, self.epilogue());
+        self.retire(&old.active, drained);
+        let number = old.active.number();
         let gone = async {
             loop {
                 match events.recv().await {

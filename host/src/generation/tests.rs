@@ -226,6 +226,9 @@ async fn closing_disposes_the_last_generation() {
     let a = world.instance("a", false);
     publisher.publish(world.sealed(Some(1), &[a]).await);
     assert!(publisher.close(Duration::from_secs(8)).await);
+    // whoever comes too late is answered, and looks for no open generation for ever
+    assert_eq!(publisher.lease().number(), publisher.published().active.number());
+    assert_eq!(publisher.counts().living, 0);
     assert_eq!(world.logged(), ["a:2", "a:1"]);
 }
 

@@ -1,5 +1,6 @@
 //! Calls without a channel: one question, one tool. The same gates, the same turn.
 
+use super::answer::follow;
 use super::approve::Beforehand;
 use super::arrive::Who;
 use super::desk::Desk;
@@ -9,13 +10,14 @@ use crate::admission::Facts;
 use crate::exec::{CallRecord, Countdown, Offered, Refused, TurnPorts};
 use crate::generation::Lease;
 use crate::index::{NameError, ToolIndex};
-use crate::session::{SessionKey, Ticket};
+use crate::session::{LaneError, Place, SessionKey, Ticket};
 use crate::turn::{self, CancelledBy, Stop, TurnReport};
 use plugin_sdk::{
     Addressed, CancellationSignal, Message, Origin, OriginKind, Segment, ToolExecutionContext, ToolResult, ToolUse,
 };
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// One question.
@@ -115,26 +117,18 @@ async fn forget(desk: &Desk, lease: &Lease, session: &SessionKey) {
 pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
     let (session, kept) = session_of(order.session.as_deref());
     let who = who(order.facts, session, &order.text, desk);
-    let ticket = Ticket {
-        number: desk.next_ticket(),
-        session: who.session.clone(),
-        principal: who.session.as_str().to_string(),
-        supersede: false,
-        message: Value::Null,
-    };
-    // Direct calls of one named session run one after another; a full lane runs beside it rather than not at all.
-    let place = match desk.talk.lanes.submit(ticket) {
-        Ok(waiting) => waiting.await.ok(),
-        Err(_) => None,
-    };
+    let stop = Stop::new();
+    let place = place(desk, &who.session, &stop).await;
     let lease = desk.publisher.lease();
     let names = &lease.contents().indexes.tools;
     let allowed = order.approve.iter().map(|n| names.resolve(n).map_or(n.clone(), |t| t.qualified.to_string()));
     let approval = Arc::new(Beforehand::new(allowed.collect(), who.facts.principal.id()));
-    let stop = Stop::new();
     let done = CancellationSignal::new();
-    let timed_out = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    watch(desk, &stop, &lease, &done, order.timeout.map(|t| (t, Arc::clone(&timed_out))));
+    let timed_out = Arc::new(AtomicBool::new(false));
+    follow_place(desk, &stop, place.as_ref(), &lease, &done);
+    if let Some(limit) = order.timeout {
+        end_after(desk, &stop, &done, limit, Arc::clone(&timed_out));
+    }
     let way = Way {
         turn_id: fresh_turn(),
         origin: OriginKind::Http,
@@ -149,39 +143,38 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
     if !kept {
         forget(desk, &lease, &who.session).await;
     }
-    AskAnswer {
-        report,
-        missed_approval: approval.missed(),
-        timed_out: timed_out.load(std::sync::atomic::Ordering::SeqCst),
-    }
+    AskAnswer { report, missed_approval: approval.missed(), timed_out: timed_out.load(Ordering::SeqCst) }
 }
 
-/// Ends a direct turn at its time limit, at its lease's deadline, or when the host ends.
-fn watch(
-    desk: &Desk,
-    stop: &Stop,
-    lease: &Lease,
-    done: &CancellationSignal,
-    limit: Option<(Duration, Arc<std::sync::atomic::AtomicBool>)>,
-) {
+/// A place among the turns. Direct calls of one named session run one after another; a full lane runs beside it
+/// rather than not at all. What would begin on a closing host ends before it begins.
+async fn place(desk: &Desk, session: &SessionKey, stop: &Stop) -> Option<Arc<Place>> {
+    let ticket = Ticket {
+        number: desk.next_ticket(),
+        session: session.clone(),
+        principal: session.as_str().to_string(),
+        supersede: false,
+        message: Value::Null,
+    };
+    let waiting = desk.talk.lanes.submit(ticket).ok()?;
+    match waiting.await {
+        Ok(place) => return Some(Arc::new(place)),
+        Err(LaneError::Closing) => stop.request(CancelledBy::Shutdown),
+        Err(LaneError::Superseded) => stop.request(CancelledBy::Superseded),
+    }
+    None
+}
+
+/// Passes on why the lane or the lease wants the turn to end; one without a place ends with the host.
+fn follow_place(desk: &Desk, stop: &Stop, place: Option<&Arc<Place>>, lease: &Lease, done: &CancellationSignal) {
+    if let Some(place) = place {
+        return follow(desk, stop, place, lease, done);
+    }
     let overdue = CancellationSignal::new();
     lease.on_deadline(overdue.clone());
-    let (stop, done, clock, tasks) =
-        (stop.clone(), done.clone(), Arc::clone(&desk.core.clock), desk.core.tasks.clone());
-    desk.core.tasks.spawn("direct call limit", async move {
-        let over = async {
-            match &limit {
-                Some((limit, _)) => clock.sleep(*limit).await,
-                None => std::future::pending().await,
-            }
-        };
+    let (stop, done, tasks) = (stop.clone(), done.clone(), desk.core.tasks.clone());
+    desk.core.tasks.spawn("direct call end", async move {
         tokio::select! {
-            () = over => {
-                if let Some((_, flag)) = &limit {
-                    flag.store(true, std::sync::atomic::Ordering::SeqCst);
-                }
-                stop.request(CancelledBy::Person);
-            }
             () = overdue.cancelled() => stop.request(CancelledBy::LeaseDeadline),
             () = tasks.closing() => stop.request(CancelledBy::Shutdown),
             () = done.cancelled() => {}
@@ -189,18 +182,33 @@ fn watch(
     });
 }
 
+/// Ends a direct turn at its time limit.
+fn end_after(desk: &Desk, stop: &Stop, done: &CancellationSignal, limit: Duration, over: Arc<AtomicBool>) {
+    let (stop, done, clock) = (stop.clone(), done.clone(), Arc::clone(&desk.core.clock));
+    desk.core.tasks.spawn("direct call limit", async move {
+        tokio::select! {
+            () = clock.sleep(limit) => {
+                over.store(true, Ordering::SeqCst);
+                stop.request(CancelledBy::Person);
+            }
+            () = done.cancelled() => {}
+        }
+    });
+}
+
 /// Calls one tool; the error is the name's.
 pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, bool), NameError> {
+    let (session, kept) = session_of(order.session.as_deref());
+    let stop = Stop::new();
+    let place = place(desk, &session, &stop).await;
     let lease = desk.publisher.lease();
     let tool = lease.contents().indexes.tools.resolve(&order.tool)?;
     let (qualified, owner) = (tool.qualified.to_string(), tool.owner().to_string());
-    let (session, kept) = session_of(order.session.as_deref());
     let who = who(order.facts, session, "", desk);
     let allowed = if order.approve { vec![qualified.clone()] } else { Vec::new() };
     let approval = Arc::new(Beforehand::new(allowed, who.facts.principal.id()));
-    let stop = Stop::new();
     let done = CancellationSignal::new();
-    watch(desk, &stop, &lease, &done, None);
+    follow_place(desk, &stop, place.as_ref(), &lease, &done);
     let way = Way {
         turn_id: fresh_turn(),
         origin: OriginKind::Http,
@@ -210,6 +218,7 @@ pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, boo
     };
     let called = by_name(desk, &who, &lease, way, &stop, (&qualified, order.input)).await;
     done.request();
+    drop(place);
     if !kept {
         forget(desk, &lease, &who.session).await;
     }
