@@ -13,7 +13,7 @@ fn schema() -> &'static Value {
 /// Asserts that a value is the object of a definition: the command's word, `list-KIND`, `explain-code`,
 /// or `COMMAND-refused`.
 #[track_caller]
-pub fn is(definition: &str, value: &Value) {
+pub(crate) fn is(definition: &str, value: &Value) {
     let defs = &schema()["$defs"];
     assert!(defs[definition].is_object(), "there is no shape {definition}");
     let one = json!({"$ref": format!("#/$defs/{definition}"), "$defs": defs});
@@ -30,7 +30,7 @@ fn any() -> &'static jsonschema::Validator {
 
 /// Runs with `--json`, asserts exit code and shape, gives the object.
 #[track_caller]
-pub fn ran(bot: &TestBot, args: &[&str], exit: i32, definition: &str) -> Value {
+pub(crate) fn ran(bot: &TestBot, args: &[&str], exit: i32, definition: &str) -> Value {
     let mut all = vec!["--json"];
     all.extend(args);
     shaped(bot.run(&all), exit, definition)
@@ -38,7 +38,7 @@ pub fn ran(bot: &TestBot, args: &[&str], exit: i32, definition: &str) -> Value {
 
 /// Asserts exit code and shape of a finished command.
 #[track_caller]
-pub fn shaped(ran: Ran, exit: i32, definition: &str) -> Value {
+pub(crate) fn shaped(ran: Ran, exit: i32, definition: &str) -> Value {
     let value = ran.exits(exit).json();
     is(definition, &value);
     assert_eq!(value["ok"], exit == 0, "{value:#}");

@@ -9,6 +9,7 @@ use crate::candidate::{Builtins, Workshop, WorkshopSetup};
 use crate::config::BotConfig;
 use crate::endpoint::{Endpoint, Endpoints};
 use crate::exec::sweep_artifacts;
+use crate::generation::Counts;
 use crate::ingress::{self, Desk, ModelShelf, Talk};
 use crate::net::Http;
 use crate::outbound::Outbound;
@@ -218,6 +219,11 @@ impl Host {
     /// Number of the published generation.
     pub fn generation(&self) -> u64 {
         self.desk.publisher.published().active.number()
+    }
+
+    /// How many generations there were and are.
+    pub fn counts(&self) -> Counts {
+        self.desk.publisher.counts()
     }
 
     /// The data folder.

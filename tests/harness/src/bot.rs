@@ -1,6 +1,6 @@
 //! A bot folder in a temporary place.
 
-use crate::process::{Ran, run_in};
+use crate::process::{Ran, Running, run_in};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl TestBot {
     pub fn put_tool(&self, folder: &str, description: &str, text: &str) {
         let manifest =
             format!("description = \"{description}\"\ncapabilities = []\nrun = {{ command = [\"./main.sh\"] }}\n");
-        self.put(&format!("{folder}/main.sh"), &format!("#!/bin/sh\ncat >/dev/null\necho '{text}'\n"));
+        self.put(&format!("{folder}/main.sh"), &format!("#!/bin/sh\ncat >/dev/null\nprintf %s '{text}'\n"));
         self.put(&format!("{folder}/tool.toml"), &manifest);
     }
 
@@ -82,6 +82,11 @@ impl TestBot {
     /// Runs the binary in the folder.
     pub fn run(&self, args: &[&str]) -> Ran {
         run_in(self.path(), args, "")
+    }
+
+    /// Begins to run the binary in the folder.
+    pub fn begin(&self, args: &[&str]) -> Running {
+        Running::new(self.path(), args)
     }
 
     /// Runs the binary with standard input.

@@ -1,9 +1,15 @@
 //! Test harness: bot folders in temporary places, the real binary, a live host, a model server.
 
 mod bot;
+mod gate;
 mod process;
 mod served;
+mod socket;
+mod watched;
 
 pub use bot::TestBot;
-pub use process::{LiveHost, Ran, binary, wait_for};
+pub use gate::Gate;
+pub use process::{LiveHost, Ran, Running, binary, wait_for};
 pub use served::{KEY, Served};
+pub use socket::command;
+pub use watched::{children, cpu, is_alive, open_files};

@@ -82,6 +82,30 @@ pub(crate) fn run_in(dir: &Path, args: &[&str], input: &str) -> Ran {
     Ran { code, out: out.join().expect("stdout"), err: err.join().expect("stderr") }
 }
 
+/// A command that still runs.
+pub struct Running(std::thread::JoinHandle<Ran>);
+
+impl Running {
+    pub(crate) fn new(dir: &Path, args: &[&str]) -> Self {
+        let dir = dir.to_path_buf();
+        let args: Vec<String> = args.iter().map(|a| (*a).to_owned()).collect();
+        Self(std::thread::spawn(move || {
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            run_in(&dir, &args, "")
+        }))
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) -> Ran {
+        self.0.join().expect("a finished command")
+    }
+}
+
 /// Looks again every few milliseconds until `look` gives a value; panics after `limit`.
 #[track_caller]
 pub fn wait_for<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
@@ -157,6 +181,18 @@ impl LiveHost {
         rustix::process::kill_process(pid, signal).expect("a signal");
     }
 
+    /// Waits for its end; gives the exit code.
+    #[track_caller]
+    pub fn ended(&mut self, limit: Duration) -> i32 {
+        wait_for("the host ends", limit, || self.child.try_wait().expect("a child")).code().unwrap_or(-1)
+    }
+
+    /// Ends it the hard way.
+    pub fn kill(mut self) {
+        self.child.kill().expect("a running host");
+        self.child.wait().expect("an end");
+    }
+
     /// Graceful stop; gives the exit code.
     pub fn stop(self) -> i32 {
         self.signal(rustix::process::Signal::TERM);
@@ -165,9 +201,7 @@ impl LiveHost {
 
     /// Waits for the end; gives the exit code.
     pub fn wait(mut self) -> i32 {
-        wait_for("the host stops", Duration::from_secs(20), || self.child.try_wait().expect("a child"))
-            .code()
-            .unwrap_or(-1)
+        self.ended(Duration::from_secs(20))
     }
 }
 
