@@ -65,6 +65,14 @@ fn saves_wait_for_a_drain_and_no_turn_is_shortened() {
     let seen = status(&bot);
     assert_eq!((&seen["generation"]["active"], &seen["ready"]), (&3.into(), &true.into()), "{seen:#}");
     assert!(turns.iter().all(|t| !t.is_finished()), "no turn was cancelled");
+    // what is denied acts already, and is taken back as soon
+    let admitted = || command(&bot, "explain", &json!({"tool": "stand"})).1["admitted"].clone();
+    assert_eq!(admitted(), true);
+    bot.put("bot.toml", "[reload]\nmax_retired = 2\n[tools]\ndeny = [\"stand\"]\n");
+    wait_for("the denial acts", SOON, || (admitted() == false).then_some(()));
+    assert_eq!(status(&bot)["generation"]["waiting_for_drain"], true);
+    bot.put("bot.toml", "[reload]\nmax_retired = 2\n");
+    wait_for("it is taken back", SOON, || (admitted() == true).then_some(()));
     gates[0].open();
     let first = contract::shaped(turns.remove(0).finish(), 0, "ask");
     assert_eq!((&first["generation"], &first["outcome"]), (&1.into(), &"completed".into()));

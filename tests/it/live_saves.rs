@@ -131,7 +131,17 @@ fn a_denial_acts_beside_a_broken_plugin() {
     bot.put("bot.toml", "[tools]\ndeny = 7\n");
     let refused = bot.run(&["reload", "--json"]).exits(1).json();
     assert_eq!(refused["record"]["policy_applied"], false);
-    assert_eq!(bot.run(&["call", "say", "{}", "--json"]).exits(1).json()["status"], "denied");
+    let is_denied = || bot.run(&["call", "say", "{}", "--json"]).exits(1).json()["status"] == "denied";
+    assert!(is_denied());
+    // a file that has become empty takes nothing back
+    bot.put("bot.toml", "[tools]\ndeny = [\"say\"]\n");
+    bot.put_tool("plugins/other/tools/say", "Say something", "fine");
+    contract::ran(&bot, &["reload"], 0, "reload");
+    bot.put("bot.toml", "");
+    let refused = bot.run(&["reload", "--json"]).exits(1).json();
+    assert_eq!(refused["diagnostics"][0]["code"], "bot::emptied", "{refused:#}");
+    assert_eq!(refused["record"]["policy_applied"], false);
+    assert!(is_denied());
     assert_eq!(host.stop(), 0);
 }
 

@@ -146,6 +146,6 @@ fn one_of_two_hundred_plugins_is_read_again() {
     assert_eq!((&record["plugins_rebuilt"], &record["owners"]), (&1.into(), &json!(["p100"])), "{record:#}");
     assert!(record["files_read"].as_u64().is_some_and(|n| n <= 3), "{record:#}");
     assert_eq!(record["plan"], "slot");
-    assert_eq!(call(&bot, "p100/say").1["text"], "new");
+    assert_eq!(call(&bot, "p100__say").1["text"], "new");
     assert_eq!(host.stop(), 0);
 }

@@ -1,5 +1,6 @@
 //! The first step: `bot.toml`, the live policy, and the keys that need a restart.
 
+use super::Workshop;
 use super::prepare::{Refused, Run};
 use super::report::WatchList;
 use crate::admission::{LivePolicy, PolicyInput};
@@ -34,13 +35,12 @@ pub(super) fn load(run: &mut Run<'_>) -> Result<Loaded, Refused> {
     // Should the rest be refused, the watcher still has to see the repair.
     run.report.watch.files = sources(&setup.bot_dir, &read);
     run.report.watch.folders = folders_of(&run.report.watch.files);
-    run.report.policy_applied = apply_policy(run, &read);
     run.report.digest.clone_from(&read.digest);
+    let active = run.request.base.as_ref().map(|b| &*b.contents.bot);
+    let emptied = has_emptied(&read, active);
+    run.report.policy_applied = !emptied && apply_policy(run.shop, &read);
     let Some(desired) = read.config else { return Err(Refused::at("configuration", read.diagnostics)) };
-    let emptied = read.doc.as_ref().is_some_and(|d| d.text.trim().is_empty());
-    if let (true, Some(base)) = (emptied, &run.request.base)
-        && *base.contents.bot != BotConfig::default()
-    {
+    if emptied {
         let d = Diagnostic::error("bot::emptied", "bot.toml has become empty")
             .file(BOT_FILE)
             .help("a half saved file looks like this; to really use all defaults write a comment into it");
@@ -61,9 +61,21 @@ pub(super) fn load(run: &mut Run<'_>) -> Result<Loaded, Refused> {
     })
 }
 
-fn apply_policy(run: &Run<'_>, read: &LoadedBot) -> bool {
-    let (Some(policy), false) = (&read.policy, run.shop.is_throw_away()) else { return false };
-    let cell = &run.shop.setup.policy;
+/// A half saved file looks like this. It takes nothing back, a denial least of all.
+fn has_emptied(read: &LoadedBot, active: Option<&BotConfig>) -> bool {
+    let emptied = read.doc.as_ref().is_some_and(|d| d.text.trim().is_empty());
+    emptied && active.is_some_and(|bot| *bot != BotConfig::default())
+}
+
+/// Exchanges the live policy alone.
+pub(super) fn policy_alone(shop: &Workshop, active: &BotConfig) -> bool {
+    let read = load_bot(LoadInput { bot_dir: &shop.setup.bot_dir, text: None, env: &shop.setup.env });
+    !has_emptied(&read, Some(active)) && apply_policy(shop, &read)
+}
+
+fn apply_policy(shop: &Workshop, read: &LoadedBot) -> bool {
+    let (Some(policy), false) = (&read.policy, shop.is_throw_away()) else { return false };
+    let cell = &shop.setup.policy;
     // What the endpoints say is known only with a whole file; until then it stays as it is.
     let endpoints = match &read.config {
         Some(bot) => PolicyInput::from(bot),

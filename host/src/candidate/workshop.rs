@@ -177,6 +177,15 @@ impl Workshop {
         verdict
     }
 
+    /// Exchanges the live policy alone: what is denied acts already while the reload itself has to wait.
+    pub async fn apply_policy(self: &Arc<Self>, active: &Arc<BotConfig>) {
+        let (shop, active) = (Arc::clone(self), Arc::clone(active));
+        let applied = blocking("live policy", move || super::configuration::policy_alone(&shop, &active)).await;
+        if !applied.unwrap_or(false) {
+            tracing::debug!("the live policy stays as it is");
+        }
+    }
+
     /// Disposes what a candidate made, in reverse order, because it will not be published.
     pub async fn discard(&self, candidate: Candidate) {
         if candidate.unchanged {

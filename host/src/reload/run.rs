@@ -122,11 +122,14 @@ impl Run {
         }
     }
 
-    /// Waits while `max_retired` generations are still alive. What is asked meanwhile joins.
+    /// Waits while `max_retired` generations are still alive. What is asked meanwhile joins; the live policy
+    /// does not wait.
     async fn drained(&self, batch: &mut Batch, jobs: &mut mpsc::UnboundedReceiver<Job>) {
         let mut events = self.publisher.events();
+        let mut asked = true;
         loop {
-            let limit = self.publisher.published().active.contents().bot.reload.max_retired;
+            let bot = Arc::clone(&self.publisher.published().active.contents().bot);
+            let limit = bot.reload.max_retired;
             let full = self.publisher.retired_alive() >= limit;
             if batch.force && full {
                 self.publisher.force_oldest();
@@ -136,11 +139,17 @@ impl Run {
             if !wait {
                 return;
             }
+            if std::mem::take(&mut asked) {
+                self.spine.workshop.apply_policy(&bot).await;
+            }
             tokio::select! {
                 // A lagging receiver has missed something, so it looks again.
                 event = events.recv() => if matches!(event, Err(broadcast::error::RecvError::Closed)) { return },
                 job = jobs.recv() => match job {
-                    Some(job) => batch.add(job),
+                    Some(job) => {
+                        batch.add(job);
+                        asked = true;
+                    }
                     None => return,
                 },
             }
