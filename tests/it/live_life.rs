@@ -58,6 +58,29 @@ fn a_long_turn_is_cancelled_in_time_and_leaves_no_program() {
 }
 
 #[test]
+fn an_attached_chat_is_told_before_the_end() {
+    let (bot, gate, mut host) = standing();
+    let turn = bot.begin(&["chat", ".", "--once", "wait at the gate"]);
+    gate.await_calls(1);
+    host.signal(Signal::TERM);
+    host.wait_event("stopping", SOON).expect("the end begins");
+    gate.open();
+    let said = turn.finish().exits(0);
+    assert!(said.out.contains("through the gate"), "{said:?}");
+    assert_eq!(host.ended(STOP), 0);
+
+    let (bot, gate, mut host) = standing();
+    let turn = bot.begin(&["chat", ".", "--once", "wait at the gate"]);
+    gate.await_calls(1);
+    host.signal(Signal::TERM);
+    let said = turn.finish().exits(6);
+    assert!(!said.out.contains("through the gate"), "{said:?}");
+    eprintln!("a chat whose turn is cut is told: {:?}", said.out);
+    assert!(!said.out.trim().is_empty(), "{said:?}");
+    assert_eq!(host.ended(STOP), 0);
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let (bot, gate, mut host) = standing();

@@ -121,7 +121,7 @@ fn a_denial_acts_beside_a_broken_plugin() {
     let asked = contract::ran(&bot, &["ask", ".", "echo \"x\""], 0, "ask");
     assert!(!asked["text"].as_str().expect("text").contains("echo: x"), "{asked:#}");
     // an unknown name refuses the candidate; the entries that are valid act
-    bot.put("bot.toml", "[tools]\ndeny = [\"say\", \"no_such_tool\"]\n");
+    bot.put("bot.toml", "[tools]\ndeny = [\"other__say\", \"no_such_tool\"]\n");
     let refused = bot.run(&["reload", "--json"]).exits(1).json();
     assert_eq!(refused["record"]["policy_applied"], true);
     contract::ran(&bot, &["call", "echo", "{\"message\": \"x\"}"], 0, "call");
@@ -134,7 +134,7 @@ fn a_denial_acts_beside_a_broken_plugin() {
     let is_denied = || bot.run(&["call", "say", "{}", "--json"]).exits(1).json()["status"] == "denied";
     assert!(is_denied());
     // a file that has become empty takes nothing back
-    bot.put("bot.toml", "[tools]\ndeny = [\"say\"]\n");
+    bot.put("bot.toml", "[tools]\ndeny = [\"other__say\"]\n");
     bot.put_tool("plugins/other/tools/say", "Say something", "fine");
     contract::ran(&bot, &["reload"], 0, "reload");
     bot.put("bot.toml", "");

@@ -1,7 +1,7 @@
 //! What is seen without being told: files that change under a running host.
 
 use crate::contract;
-use harness::{LiveHost, TestBot, command, wait_for};
+use harness::{LiveHost, TestBot, command, open_files, wait_for, watches};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ fn polling_sees_an_edit_within_its_time() {
         status["watch"].as_array()?.iter().all(|r| r["state"] == "off").then_some(())
     });
     // events can be asked for again by an explicit reload
-    bot.put("bot.toml", "");
+    bot.put("bot.toml", "# all defaults\n");
     contract::ran(&bot, &["reload"], 0, "reload");
     bot.put_tool("tools/say", "Say something", "by events");
     wait_text(&bot, "say", "by events");
@@ -57,12 +57,7 @@ fn dependency_folders_are_not_watched() {
         std::fs::create_dir_all(bot.at(&format!("tools/say/node_modules/m{n}/lib"))).expect("a folder");
     }
     let host = LiveHost::start(&bot);
-    let descriptors = std::fs::read_dir(format!("/proc/{}/fdinfo", host.pid())).expect("descriptors");
-    let watches: usize = descriptors
-        .flatten()
-        .filter_map(|e| std::fs::read_to_string(e.path()).ok())
-        .map(|text| text.lines().filter(|l| l.starts_with("inotify ")).count())
-        .sum();
+    let watches = watches(host.pid());
     eprintln!("{watches} watches beside 6,000 folders in node_modules");
     assert!((1..50).contains(&watches), "{watches} watches");
     let before = records(&bot).len();
@@ -77,6 +72,7 @@ fn dependency_folders_are_not_watched() {
 fn editors_save_in_many_ways() {
     let bot = TestBot::new().tool("tools/say", "Say something", "old");
     let host = LiveHost::start(&bot);
+    let held = (watches(host.pid()), open_files(host.pid()));
     // written beside and renamed, five times in a row: the last is live
     for n in 0..5 {
         bot.put("tools/say/.main.sh.tmp", &format!("#!/bin/sh\ncat >/dev/null\nprintf %s 'save {n}'\n"));
@@ -106,6 +102,10 @@ fn editors_save_in_many_ways() {
         bot.put_tool("tools/tell", "Tell something", &format!("again {round}"));
         wait_text(&bot, "tell", &format!("again {round}"));
     }
+    wait_for("no watch is left over", SOON, || {
+        let now = (watches(host.pid()), open_files(host.pid()));
+        (now.0 == held.0 && now.1 <= held.1 + 1).then_some(())
+    });
     assert_eq!(host.stop(), 0);
 }
 

@@ -34,7 +34,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_turn_fails_over_two_hundred_reloads() {
     let bot = TestBot::new().tool("tools/stamp", "Say the stamp", "stamp 0.");
-    bot.put("bot.toml", "[limits]\nmax_concurrent_turns = 64\n");
+    bot.put("bot.toml", "[limits]\nmax_concurrent_turns = 64\n[agent.deferred_tools]\nload_all_below_chars = 100000\n");
     let mut options = HostOptions::new(bot.path(), SystemClock::shared());
     options.store = StoreKind::Scratch;
     let host = Arc::new(Host::start(options).await.expect("a host"));

@@ -139,11 +139,11 @@ async fn attached<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(shared: Sh
         // A terminal that cannot be written to is seen as gone by its next read.
         std::future::pending::<()>().await;
     };
+    // A closing host ends the work itself, after the answers that are still owed.
     tokio::select! {
         () = work => {}
         () = reading => {}
         () = writing => {}
-        () = shared.tasks.closing() => {}
     }
     // What was queued before the end is still shown.
     while let Ok(message) = outgoing.try_recv() {

@@ -12,4 +12,4 @@ pub use gate::Gate;
 pub use process::{LiveHost, Ran, Running, binary, wait_for};
 pub use served::{KEY, Served};
 pub use socket::command;
-pub use watched::{children, cpu, is_alive, open_files};
+pub use watched::{children, cpu, is_alive, open_files, watches};

@@ -16,6 +16,13 @@ pub fn children(pid: u32) -> Vec<u32> {
     numbers.filter(|p| fields(*p).is_some_and(|f| f.get(1) == Some(&parent))).collect()
 }
 
+/// Folders it watches by inotify.
+pub fn watches(pid: u32) -> usize {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).expect("descriptors").flatten();
+    let texts = descriptors.filter_map(|e| std::fs::read_to_string(e.path()).ok());
+    texts.map(|text| text.lines().filter(|l| l.starts_with("inotify ")).count()).sum()
+}
+
 /// Whether it runs and is no zombie.
 pub fn is_alive(pid: u32) -> bool {
     fields(pid).is_some_and(|f| f.first().is_some_and(|state| state != "Z"))

@@ -33,7 +33,11 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
     let exit = match Client::find(&setting.data_of(&args.dir))? {
         Some(client) => {
             let key = format!("{ENDPOINT}/{}", run_id(setting));
-            attach::run(&client, (key, Console.info()), &console, &mut Signals::listen()?).await?
+            match attach::run(&client, (key, Console.info()), &console, &mut Signals::listen()?).await {
+                // the one message has its answer, however the host left after it
+                Err(_) if args.once.is_some() && seen.is_settled() => OK,
+                ended => ended?,
+            }
         }
         None => in_process(args, setting, console).await?,
     };
@@ -141,6 +145,11 @@ struct Seen {
 impl Seen {
     fn note(&self, f: impl FnOnce(&mut End)) {
         f(&mut self.end.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether a message has come to its end.
+    fn is_settled(&self) -> bool {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).outcome.is_some()
     }
 
     /// The exit code of `ask` for one message.
