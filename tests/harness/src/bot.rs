@@ -30,6 +30,11 @@ impl TestBot {
         bot
     }
 
+    /// Copies a folder of the repository to a place in the bot.
+    pub fn put_copy(&self, from: &str, to: &str) {
+        copy(&repository().join(from), &self.at(to));
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
         self.dir.path()
