@@ -5,6 +5,7 @@ mod budget;
 mod chatting;
 mod contract;
 mod deferred;
+mod docs;
 mod examples;
 mod faults;
 mod live;
