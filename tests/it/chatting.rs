@@ -178,3 +178,48 @@ fn new_forgets_what_was_said_and_loaded() {
     assert!(answers.iter().any(|a| a.contains("`echo` (loaded)")), "{answers:?}");
     assert!(!answers.last().expect("an answer").contains("(loaded)"), "{answers:?}");
 }
+
+#[test]
+fn commands_beside_an_open_question() {
+    let bot = bot();
+    let (answers, err) = chat(&bot, &[], &["/erase", "/help"]);
+    assert!(answers.concat().contains("/erase") && !answers.concat().contains("did erase"), "{answers:?}");
+    assert_eq!(err.matches("May I run `erase`?").count(), 2, "it is shown again below the other answer: {err}");
+    let (answers, _) = chat(&bot, &[], &["/erase", "/status", "yes"]);
+    assert!(answers.concat().contains("did erase"), "{answers:?}");
+    let (answers, _) = chat(&bot, &[], &["/erase", "no"]);
+    assert_eq!(answers, ["I did not run it."]);
+    let (answers, _) = chat(&bot, &[], &["/erase", "/stop", "echo \"after\""]);
+    assert_eq!((answers[0].as_str(), answers[1].contains("echo: after")), ("Stopped.", true), "{answers:?}");
+    let (answers, err) = chat(&bot, &[], &["erase", "/new", "/tools"]);
+    assert!(answers.iter().any(|a| a == "Stopped.") && !answers.concat().contains("did erase"), "{answers:?}");
+    assert!(!answers.concat().contains("(loaded)"), "what the stopped turn had loaded is archived: {answers:?} {err}");
+}
+
+#[test]
+fn who_may_say_yes() {
+    let bot = bot();
+    bot.put("bot.toml", "[access]\ntrusted = [\"telegram:7\"]\n");
+    bot.put("tools/exec/main.sh", "#!/bin/sh\ncat >/dev/null\necho 'did exec'\n");
+    bot.put(
+        "tools/exec/tool.toml",
+        "description = \"Execute it\"\ncapabilities = [\"execute\"]\nrun = { command = [\"./main.sh\"] }\n\
+         [command]\nname = \"exec\"\n",
+    );
+    let group = |user: &str| format!("telegram:group:-100:user:{user}");
+    for (who, line, runs) in [
+        ("telegram:42".to_string(), "/erase", true),
+        ("telegram:42".to_string(), "/exec", false),
+        ("telegram:7".to_string(), "/exec", true),
+        (group("42"), "/erase", false),
+        (group("7"), "/erase", true),
+        (group("7"), "/exec", true),
+    ] {
+        let (answers, err) = chat(&bot, &["--as", &who], &[line, "yes"]);
+        let did = format!("did {}", &line[1..]);
+        assert_eq!(answers.concat().contains(&did), runs, "{who} {line}: {answers:?} {err}");
+        if !runs {
+            assert!(answers[0].contains("Only people allowed to approve can answer"), "{who} {line}: {answers:?}");
+        }
+    }
+}

@@ -20,7 +20,7 @@ fn files(dir: &Path, out: &mut Vec<PathBuf>) {
 
 /// Asserts that no file below a folder holds a text, as it is, quoted as JSON, or percent-encoded.
 #[track_caller]
-pub fn in_no_file(dir: &Path, secret: &str) {
+pub(crate) fn in_no_file(dir: &Path, secret: &str) {
     let quoted = serde_json::to_string(secret).expect("JSON");
     let forms = [secret, quoted.trim_matches('"')];
     let mut all = Vec::new();

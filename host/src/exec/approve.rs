@@ -6,7 +6,7 @@ use super::executor::{TurnScope, cancelled};
 use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
 use super::{ToolExecutor, arguments};
 use crate::admission::{approval, may_answer};
-use plugin_sdk::{ToolError, ToolExecutionContext};
+use plugin_sdk::{Capability, ToolError, ToolExecutionContext};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,7 @@ pub(super) enum Approved {
 
 /// What a person is shown.
 pub(super) fn request_of(examined: &Examined<'_>, call_id: &str, timeout: Duration) -> ApprovalRequest {
+    let options = &examined.tool.def().options;
     ApprovalRequest {
         call_id: call_id.to_string(),
         tool: examined.tool.qualified.to_string(),
@@ -35,6 +36,7 @@ pub(super) fn request_of(examined: &Examined<'_>, call_id: &str, timeout: Durati
         args_hash: examined.frozen.args_hash.clone(),
         because: examined.decision.deciding().cloned().collect(),
         approvers: examined.decision.approvers.clone(),
+        executes: options.capabilities.iter().flatten().any(|c| *c == Capability::Execute),
         timeout,
     }
 }

@@ -58,6 +58,8 @@ pub struct ApprovalRequest {
     pub because: Vec<Because>,
     /// Permits of who may answer.
     pub approvers: Vec<String>,
+    /// Whether the tool executes programs: then the requester alone is not enough, in private neither.
+    pub executes: bool,
     /// How long the question stays open.
     pub timeout: Duration,
 }

@@ -1,10 +1,11 @@
 //! Who says yes: the person at the console, or what the command line allowed beforehand.
 
-use crate::admission::Opinion;
+use crate::admission::{Facts, Opinion, Rules, can_access};
 use crate::config::Texts;
 use crate::exec::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
 use crate::session::{QuestionEnd, QuestionPort};
 use async_trait::async_trait;
+use plugin_sdk::Scope;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,6 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct AskHere {
     pub(super) port: Arc<QuestionPort>,
     pub(super) texts: Arc<Texts>,
+    /// The one person this conversation can ask: the requester.
+    pub(super) facts: Facts,
+}
+
+impl AskHere {
+    /// In private the requester answers, unless a program is executed; everywhere else who passes `approvers`.
+    fn may_answer(&self, request: &ApprovalRequest) -> bool {
+        let alone = self.facts.conversation.scope == Scope::Private && !request.executes;
+        let rules = Rules { permissions: request.approvers.clone(), ..Rules::default() };
+        alone || can_access(&rules, &self.facts).is_ok()
+    }
 }
 
 /// What a person is shown before a call runs: the name first, then the arguments as they will run, then why.
@@ -31,6 +43,9 @@ pub(super) fn card(texts: &Texts, request: &ApprovalRequest) -> String {
 #[async_trait]
 impl ApprovalPort for AskHere {
     async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
+        if !self.may_answer(&request) {
+            return ApprovalAnswer::Unavailable(self.texts.get("approval-not-allowed", &[]));
+        }
         match self.port.approve(card(&self.texts, &request), request.timeout).await {
             QuestionEnd::Answered { answer, by, .. } if answer == "yes" => ApprovalAnswer::Allowed(by),
             QuestionEnd::Answered { by, .. } => ApprovalAnswer::Rejected(by),

@@ -123,6 +123,8 @@ pub(super) async fn plugin(
             let usage = texts.get("command-usage", &[("usage", usage.trim())]);
             Said::notice(format!("{usage}\n{}", error.message))
         }
+        "CANCELLED" => Said::notice(texts.get("turn-stopped", &[])),
+        "APPROVAL_REJECTED" => Said::notice(texts.get("call-not-run", &[])),
         _ => Said::notice(error.message.clone()),
     }
 }

@@ -73,6 +73,9 @@ pub async fn receive(
     {
         let said = command::control(desk, &arrived, builtin, &args).await;
         say(desk, &arrived, &said).await;
+        if arrived.over_console() && !matches!(builtin, Builtin::Stop | Builtin::New) {
+            desk.talk.questions.show_again(&arrived.who.session, &arrived.who.facts.principal.id());
+        }
         settle(&arrived, None).await;
         return None;
     }

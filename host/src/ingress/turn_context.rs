@@ -53,9 +53,10 @@ impl Way {
             lease: lease.clone(),
         };
         let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, Arc::new(sink)));
-        let approval = arrived
-            .over_console()
-            .then(|| Arc::new(AskHere { port: Arc::clone(&port), texts }) as Arc<dyn ApprovalPort>);
+        let approval = arrived.over_console().then(|| {
+            Arc::new(AskHere { port: Arc::clone(&port), texts, facts: arrived.who.facts.clone() })
+                as Arc<dyn ApprovalPort>
+        });
         Self {
             turn_id,
             origin: OriginKind::Message,

@@ -45,6 +45,7 @@ access-denied = You may not use this.
 command-unknown = There is no command /{ $name }. /help lists them.
 command-unknown-near = There is no command /{ $name }. Did you mean /{ $nearest }?
 command-denied = You may not use /{ $name }.
+call-not-run = I did not run it.
 command-usage = Usage: { $usage }
 
 ## Questions and approvals

@@ -45,6 +45,7 @@ access-denied = 你无权使用。
 command-unknown = 没有命令 /{ $name }。/help 可列出全部命令。
 command-unknown-near = 没有命令 /{ $name }。你是指 /{ $nearest } 吗?
 command-denied = 你无权使用 /{ $name }。
+call-not-run = 好的,没有执行。
 command-usage = 用法:{ $usage }
 
 ## 提问与审批

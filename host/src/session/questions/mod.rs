@@ -118,6 +118,16 @@ impl Questions {
         }
     }
 
+    /// Shows the question that is open in a session once more: what was said meanwhile hides it.
+    pub fn show_again(&self, session: &SessionKey, principal: &str) {
+        let state = self.state();
+        let open = state.slots.get(session).and_then(|slot| slot.open.as_ref());
+        if let Some(open) = open.filter(|open| open.question.principal == principal) {
+            // Whoever asked has gone when nobody receives: then there is nothing to show.
+            open.send(Reply::Again).unwrap_or_default();
+        }
+    }
+
     /// The question that is open in a session.
     pub fn open_in(&self, session: &SessionKey) -> Option<OpenQuestion> {
         Some(self.state().slots.get(session)?.open.as_ref()?.question.clone())
@@ -210,6 +220,9 @@ impl Questions {
                     }
                     Some(Reply::Cancel) => return QuestionEnd::Cancelled,
                     Some(Reply::Invalid) => sink.invalid(question).await,
+                    Some(Reply::Again) => if let Err(why) = sink.show(question).await {
+                        return QuestionEnd::Unavailable(why);
+                    },
                     None => return QuestionEnd::Withdrawn,
                 },
                 () = &mut deadline => return QuestionEnd::Expired,

@@ -147,6 +147,8 @@ pub(super) enum Reply {
     Value(String, Option<usize>),
     Cancel,
     Invalid,
+    /// Shown again as it was.
+    Again,
 }
 
 /// The open question of a slot.
