@@ -349,3 +349,31 @@ fn ten_turns_have_the_same_first_bytes() {
     }
     assert_eq!(host.stop(), 0);
 }
+
+#[test]
+fn a_tool_the_server_refuses_is_left_out_and_the_turn_goes_on() {
+    let server = Served::start(vec![
+        load("echo"),
+        Turn { fault: Some(Fault::RefuseTool { name: "echo".into() }), ..Turn::default() },
+        Turn::text("Without it."),
+    ]);
+    let bot = server.bot("").echo();
+    let asked = contract::ran(&bot, &["ask", ".", "hello there"], 0, "ask");
+    assert_eq!(asked["text"], "Without it.");
+    let requests = server.requests();
+    assert_eq!(requests.iter().map(|r| r.status).collect::<Vec<_>>(), [200, 400, 200]);
+    assert!(sent(&requests[1].body).contains(&"echo") && !sent(&requests[2].body).contains(&"echo"));
+}
+
+#[test]
+fn a_redirect_gets_neither_the_key_nor_the_question() {
+    let other = Served::start(vec![Turn::text("never")]);
+    let to = format!("{}/chat/completions", other.base_url());
+    let redirect = || Turn::fault(Fault::Redirect { to: to.clone() });
+    let server = Served::start(vec![redirect(), redirect(), redirect()]);
+    let bot = server.bot("").echo();
+    let ran = bot.run(&["ask", ".", "hello there", "--json"]).exits(6);
+    assert_eq!(ran.json()["outcome"], "failed");
+    assert!(other.requests().is_empty(), "a redirect of a model is never followed");
+    keeps_the_key(&bot, &[&ran]);
+}

@@ -39,6 +39,11 @@ impl Served {
         self.handle.requests()
     }
 
+    /// Where its API is.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.addr)
+    }
+
     /// A bot that talks to it; `more` are further lines of `bot.toml`.
     pub fn bot(&self, more: &str) -> TestBot {
         let bot = TestBot::new().write(".env", &format!("MODEL_KEY={KEY}\n"));
@@ -50,8 +55,8 @@ impl Served {
     pub fn configure(&self, bot: &TestBot, more: &str) {
         let model = format!(
             "{more}\n[models.default]\nprovider = \"openai\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
-             base_url = \"http://{}/v1\"\n",
-            self.addr
+             base_url = \"{}\"\n",
+            self.base_url()
         );
         bot.put("bot.toml", &model);
     }
