@@ -5,6 +5,7 @@ mod budget;
 mod chatting;
 mod contract;
 mod deferred;
+mod diagnostics;
 mod docs;
 mod examples;
 mod faults;

@@ -1,9 +1,10 @@
 //! `check`: everything prepare finds, in a throw-away candidate.
 
 use super::places::{self, DirFault};
-use crate::candidate::{Candidate, PrepareRequest, Rule, Workshop};
+use crate::candidate::{Candidate, OwnedTest, PrepareRequest, Rule, Workshop};
 use crate::commands::{self, View, plugin_json};
 use crate::config::{Env, Texts};
+use crate::scenario;
 use crate::task::{SharedClock, Tasks};
 use plugin_sdk::{Diagnostic, Severity};
 use serde_json::{Value, json};
@@ -48,13 +49,13 @@ pub async fn check(options: CheckOptions) -> Result<CheckReport, DirFault> {
     let took = || options.clock.monotonic().saturating_sub(started).as_millis();
     let report = match verdict {
         Ok(candidate) => {
-            let diagnostics = candidate.report.diagnostics.clone();
+            let diagnostics = with_scenarios(candidate.report.diagnostics.clone(), &candidate.tests);
             let body = passed(&candidate, &diagnostics, took());
             shop.discard(candidate).await;
             CheckReport { diagnostics, body }
         }
         Err(rejected) => {
-            let diagnostics = rejected.diagnostics().to_vec();
+            let diagnostics = with_scenarios(rejected.diagnostics().to_vec(), &rejected.tests);
             let plugins: Vec<Value> = rejected.plugins.iter().map(plugin_json).collect();
             let body = body(&diagnostics, json!({"plugins": plugins}), &rejected.report.digest, took());
             CheckReport { diagnostics, body }
@@ -62,6 +63,17 @@ pub async fn check(options: CheckOptions) -> Result<CheckReport, DirFault> {
     };
     tasks.close(Duration::from_secs(1)).await;
     Ok(report)
+}
+
+/// A broken scenario refuses no candidate, but it is a fault of the tree.
+fn with_scenarios(mut found: Vec<Diagnostic>, tests: &[OwnedTest]) -> Vec<Diagnostic> {
+    for (owner, test) in tests {
+        if let Err(faults) = scenario::parse(&test.path, &test.text) {
+            found.extend(faults.into_iter().map(|d| d.owner(owner)));
+        }
+    }
+    found.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    found
 }
 
 fn count(diagnostics: &[Diagnostic], severity: Severity) -> usize {

@@ -23,6 +23,8 @@ pub(super) struct Loaded {
     pub(super) digest: String,
     /// Warnings.
     pub(super) findings: Vec<Diagnostic>,
+    /// Everything about a refused file; `bot` is then what could be read of it.
+    pub(super) refused: Vec<Diagnostic>,
 }
 
 /// Reads it. The live policy is exchanged as soon as its keys are valid, whatever the rest is.
@@ -39,7 +41,18 @@ pub(super) fn load(run: &mut Run<'_>) -> Result<Loaded, Refused> {
     let active = run.request.base.as_ref().map(|b| &*b.contents.bot);
     let emptied = has_emptied(&read, active);
     run.report.policy_applied = !emptied && apply_policy(run.shop, &read);
-    let Some(desired) = read.config else { return Err(Refused::at("configuration", read.diagnostics)) };
+    let Some(desired) = read.config else {
+        let Some(bot) = read.readable else { return Err(Refused::at("configuration", read.diagnostics)) };
+        return Ok(Loaded {
+            digest: String::new(),
+            bot: Arc::new(bot),
+            doc: read.doc,
+            env: read.env,
+            secret_sources: read.secret_sources,
+            findings: Vec::new(),
+            refused: read.diagnostics,
+        });
+    };
     if emptied {
         let d = Diagnostic::error("bot::emptied", "bot.toml has become empty")
             .file(BOT_FILE)
@@ -58,6 +71,7 @@ pub(super) fn load(run: &mut Run<'_>) -> Result<Loaded, Refused> {
         env: read.env,
         secret_sources: read.secret_sources,
         findings: read.diagnostics,
+        refused: Vec::new(),
     })
 }
 

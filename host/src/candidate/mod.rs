@@ -22,7 +22,7 @@ pub use contents::{BrokenItem, Contents, FailedPlugin, InputFile, PluginInput, P
 pub use error::CopyError;
 pub use instance::{Instance, Resource};
 pub use report::{Report, STEPS, WatchList};
-pub use workshop::{Base, Builtins, Candidate, PrepareRequest, Rejected, Rule, Workshop, WorkshopSetup};
+pub use workshop::{Base, Builtins, Candidate, OwnedTest, PrepareRequest, Rejected, Rule, Workshop, WorkshopSetup};
 
 #[cfg(test)]
 mod tests;

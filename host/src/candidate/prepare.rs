@@ -6,7 +6,7 @@ use super::contents::{Contents, FailedPlugin, PluginState, PluginView, Prepared}
 use super::digest::{input_digest, source_digest};
 use super::plugins::{Assembly, PluginSteps};
 use super::report::Report;
-use super::workshop::{Candidate, PrepareRequest, Rejected, Rule, Workshop};
+use super::workshop::{Candidate, OwnedTest, PrepareRequest, Rejected, Rule, Workshop};
 use super::{Instance, configuration};
 use crate::index::{Contribution, Indexes, Parts, build_after};
 use crate::loader::{ScanOptions, SourceTree};
@@ -30,6 +30,8 @@ pub(super) struct Run<'a> {
     pub(super) made: Vec<Arc<Instance>>,
     /// Plugins made in this run: a later round takes them from here.
     pub(super) drafts: Vec<Arc<Prepared>>,
+    /// Scenario files of what was read.
+    tests: Vec<OwnedTest>,
 }
 
 /// Ends a preparation early.
@@ -63,7 +65,15 @@ enum Outcome {
 impl<'a> Run<'a> {
     pub(super) fn new(shop: &'a Workshop, request: PrepareRequest) -> Self {
         let deadline = shop.setup.clock.monotonic() + request.timeout.unwrap_or(TIMEOUT);
-        Self { shop, request, report: Report::default(), deadline, made: Vec::new(), drafts: Vec::new() }
+        Self {
+            shop,
+            request,
+            report: Report::default(),
+            deadline,
+            made: Vec::new(),
+            drafts: Vec::new(),
+            tests: Vec::new(),
+        }
     }
 
     pub(super) fn all(mut self) -> Ran {
@@ -76,7 +86,12 @@ impl<'a> Run<'a> {
             Err(refused) => {
                 self.report.diagnostics.extend(refused.errors);
                 self.report.settle();
-                let rejected = Rejected { failed_step: refused.step, report: self.report, plugins: refused.plugins };
+                let rejected = Rejected {
+                    failed_step: refused.step,
+                    report: self.report,
+                    plugins: refused.plugins,
+                    tests: self.tests,
+                };
                 (Err(Box::new(rejected)), self.made)
             }
         }
@@ -85,6 +100,9 @@ impl<'a> Run<'a> {
     fn steps(&mut self) -> Result<Candidate, Refused> {
         self.report.watch.read_at = Some(self.shop.setup.clock.now());
         let loaded = self.timed("configuration", |run| configuration::load(run))?;
+        if !loaded.refused.is_empty() {
+            return Err(self.beside(loaded));
+        }
         let tree = self.timed("read", |run| run.scan(&loaded))?;
         configuration::watch_list(self, &loaded, &tree);
         self.report.files_read = tree.files_read;
@@ -97,6 +115,22 @@ impl<'a> Run<'a> {
             }
         };
         Ok(self.finish(whole, &tree, &loaded))
+    }
+
+    /// `bot.toml` is refused: what else is wrong in the tree is said at once, as far as it does not depend on
+    /// what the file would have said.
+    fn beside(&mut self, mut loaded: Loaded) -> Refused {
+        let mut errors = std::mem::take(&mut loaded.refused);
+        let digest = self.report.digest.clone();
+        if let Ok(tree) = self.timed("read", |run| run.scan(&loaded)) {
+            let tree = self.held(tree);
+            if let Ok(Err(more)) = self.round(&tree, &loaded, &Exclusions::default()) {
+                errors.extend(more.into_iter().filter(stands_alone));
+            }
+            self.report.diagnostics.retain(stands_alone);
+        }
+        self.report.digest = digest;
+        Refused::at("configuration", errors)
     }
 
     /// One attempt at everything that is not excluded: whole, or all its errors.
@@ -179,7 +213,12 @@ impl<'a> Run<'a> {
             full: self.request.full,
         };
         let mut scanner = self.shop.scanner.lock().unwrap_or_else(PoisonError::into_inner);
-        scanner.scan(&options).map_err(|unstable| Refused::at("read", vec![unstable.diagnostic()]))
+        let tree = scanner.scan(&options).map_err(|unstable| Refused::at("read", vec![unstable.diagnostic()]))?;
+        let tests = |p: &'_ crate::loader::PluginSource| -> Vec<OwnedTest> {
+            p.tests.iter().map(|t| (p.owner.clone(), t.clone())).collect()
+        };
+        self.tests = tree.plugins.iter().filter(|p| p.enabled).flat_map(tests).collect();
+        Ok(tree)
     }
 
     /// Plugins whose files still change are not looked at: their published version goes on, a new one waits.
@@ -285,10 +324,11 @@ impl<'a> Run<'a> {
     fn finish(&mut self, whole: Whole, tree: &SourceTree, loaded: &Loaded) -> Candidate {
         self.report.settle();
         let report = std::mem::take(&mut self.report);
+        let tests = std::mem::take(&mut self.tests);
         let failed = whole.failed;
         let indexes = match whole.outcome {
             Outcome::New(indexes) => indexes,
-            Outcome::Unchanged(contents) => return Candidate { contents, unchanged: true, failed, report },
+            Outcome::Unchanged(contents) => return Candidate { contents, unchanged: true, failed, report, tests },
         };
         let instances: Vec<_> = whole.prepared.iter().filter_map(|p| p.instance.clone()).collect();
         instances.iter().for_each(|i| i.join());
@@ -306,7 +346,7 @@ impl<'a> Run<'a> {
             inputs: whole.prepared.iter().filter(|p| p.instance.is_some()).map(|p| p.input()).collect(),
             prepared: whole.prepared,
         };
-        Candidate { contents: Arc::new(contents), unchanged: false, failed, report }
+        Candidate { contents: Arc::new(contents), unchanged: false, failed, report, tests }
     }
 
     /// Runs a step under the clock; the stop signal and the time limit are looked at before it.
@@ -333,6 +373,15 @@ impl<'a> Run<'a> {
         };
         Err(Refused::at(step, vec![Diagnostic::error("reload::prepare-timeout", why)]))
     }
+}
+
+/// Whether a finding holds whatever `bot.toml` says.
+fn stands_alone(d: &Diagnostic) -> bool {
+    let group = d.code.split("::").next().unwrap_or_default();
+    let of_the_file = d.file.as_deref() == Some(crate::config::BOT_FILE);
+    let by_settings = ["access", "admission", "approval", "bot", "config", "deferred", "tools"].contains(&group);
+    let by_values = ["permit::adapter-absent", "permit::ambiguous-user", "tool::left-out", "tool::preset-invalid"];
+    !of_the_file && !by_settings && !by_values.contains(&d.code.as_str())
 }
 
 /// Digest of a plugin's own input; empty when it is not in the tree.

@@ -8,7 +8,7 @@ use super::{CopyError, Instance, PluginView};
 use crate::admission::PolicyCell;
 use crate::config::{BotConfig, Env, Redactor};
 use crate::index::Contribution;
-use crate::loader::Scanner;
+use crate::loader::{Scanner, TestSource};
 use crate::runtime::command::{CommandPool, HostEnv};
 use crate::task::{SharedClock, Tasks, blocking};
 use plugin_sdk::{CancellationSignal, Diagnostic, OwnerPath};
@@ -103,7 +103,12 @@ pub struct Candidate {
     pub failed: Vec<FailedPlugin>,
     /// What it did.
     pub report: Report,
+    /// Scenario files of the plugins that run: read with them, judged by whoever plays or checks them.
+    pub tests: Vec<OwnedTest>,
 }
+
+/// A scenario file and whose it is.
+pub type OwnedTest = (OwnerPath, TestSource);
 
 /// Why there is no candidate.
 #[derive(Debug)]
@@ -114,6 +119,8 @@ pub struct Rejected {
     pub report: Report,
     /// The plugins that were found.
     pub plugins: Vec<PluginView>,
+    /// As in a candidate.
+    pub tests: Vec<OwnedTest>,
 }
 
 impl Rejected {
@@ -170,7 +177,7 @@ impl Workshop {
                 let text = format!("the preparation broke off: {panicked}");
                 let mut report = Report::default();
                 report.diagnostics.push(Diagnostic::error("reload::copy-failed", text));
-                return Err(Box::new(Rejected { failed_step: "read", report, plugins: Vec::new() }));
+                return Err(Box::new(Rejected { failed_step: "read", report, plugins: Vec::new(), tests: Vec::new() }));
             }
         };
         dispose(&unused, &self.setup.clock).await;

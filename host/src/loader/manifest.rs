@@ -1,6 +1,6 @@
 //! `plugin.toml` → `PluginManifest`.
 
-use super::loading::{Findings, Loading};
+use super::loading::{Findings, Loading, as_text, list_at, text_at};
 use super::permissions;
 use super::raw::{DependsTable, PluginFile, SchemaSource};
 use super::run::absent;
@@ -12,7 +12,6 @@ use crate::config::shape;
 use plugin_sdk::{Diagnostic, OwnerPath, SDK_VERSION};
 use semver::{Version, VersionReq};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// What a manifest says.
 pub(super) struct Loaded {
@@ -48,11 +47,12 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, entry: &Entry, key: &str) -> Res
         loaded.manifest.enabled = super::loading::bool_at(&doc, "/enabled").unwrap_or(true);
         runtimes(&doc, &mut findings);
         sdk(&doc, &mut findings);
+        values(&doc, &mut findings);
         permissions::check(&doc, &l.walk.owner, &mut findings);
         let schema = config_schema(l, &doc, &mut findings)?;
         if let Some(file) = file {
             loaded.include = file.include.clone();
-            fill(&mut loaded.manifest, file, &doc, &mut findings);
+            fill(&mut loaded.manifest, file);
             loaded.manifest.config_schema = schema;
             view::check_defaults(&loaded.manifest, &doc, &mut findings);
         }
@@ -61,43 +61,49 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, entry: &Entry, key: &str) -> Res
     Ok(loaded)
 }
 
-fn fill(manifest: &mut PluginManifest, file: PluginFile, doc: &Arc<Doc>, findings: &mut Findings) {
-    match Version::parse(&file.version) {
-        Ok(version) => manifest.version = version,
-        Err(e) => {
-            let d = Diagnostic::error("plugin::bad-value", format!("`{}` is no semantic version: {e}", file.version))
-                .help("write three numbers, like `1.2.0`");
-            findings.add(doc.diag(d, "/version"));
-        }
+fn fill(manifest: &mut PluginManifest, file: PluginFile) {
+    if let Ok(version) = Version::parse(&file.version) {
+        manifest.version = version;
     }
     if let Some(name) = file.name {
         manifest.name = name;
-    }
-    for (n, token) in file.provides.iter().enumerate() {
-        if file.provides[..n].contains(token) {
-            let message = format!("the token `{token}` is provided twice by one owner");
-            let d = Diagnostic::error("plugin::duplicate-token", message).help("remove one of them");
-            findings.add(doc.diag(d, &format!("/provides/{n}")));
-        }
     }
     manifest.description = file.description;
     manifest.requires = file.requires;
     manifest.provides = file.provides;
     manifest.config_defaults = file.config.defaults;
     manifest.permissions = permissions::read(file.permissions);
-    for (n, entry) in file.depends.into_iter().enumerate() {
-        manifest.depends.extend(dependency(entry, n, doc, findings));
-    }
+    manifest.depends = file.depends.into_iter().filter_map(dependency).collect();
 }
 
-fn dependency(entry: DependsTable, n: usize, doc: &Doc, findings: &mut Findings) -> Option<Dependency> {
-    match VersionReq::parse(&entry.version) {
-        Ok(version) => Some(Dependency { plugin: OwnerPath::new(&entry.plugin), version, optional: entry.optional }),
-        Err(e) => {
-            let d = Diagnostic::error("plugin::bad-value", format!("`{}` is no version range: {e}", entry.version))
+fn dependency(entry: DependsTable) -> Option<Dependency> {
+    let version = VersionReq::parse(&entry.version).ok()?;
+    Some(Dependency { plugin: OwnerPath::new(&entry.plugin), version, optional: entry.optional })
+}
+
+/// Rules of single values that a schema cannot say; each stands whatever else is wrong with the file.
+fn values(doc: &Doc, findings: &mut Findings) {
+    if let Some(text) = text_at(doc, "/version")
+        && let Err(e) = Version::parse(text)
+    {
+        let d = Diagnostic::error("plugin::bad-value", format!("`{text}` is no semantic version: {e}"))
+            .help("write three numbers, like `1.2.0`");
+        findings.add(doc.diag(d, "/version"));
+    }
+    let provided: Vec<&str> = list_at(doc, "/provides").iter().filter_map(as_text).collect();
+    for (n, token) in provided.iter().enumerate().filter(|(n, t)| provided[..*n].contains(t)) {
+        let message = format!("the token `{token}` is provided twice by one owner");
+        let d = Diagnostic::error("plugin::duplicate-token", message).help("remove one of them");
+        findings.add(doc.diag(d, &format!("/provides/{n}")));
+    }
+    for n in 0..list_at(doc, "/depends").len() {
+        let pointer = format!("/depends/{n}/version");
+        if let Some(range) = text_at(doc, &pointer)
+            && let Err(e) = VersionReq::parse(range)
+        {
+            let d = Diagnostic::error("plugin::bad-value", format!("`{range}` is no version range: {e}"))
                 .help("write a range like `^1.2`, or `*`");
-            findings.add(doc.diag(d, &format!("/depends/{n}/version")));
-            None
+            findings.add(doc.diag(d, &pointer));
         }
     }
 }

@@ -94,11 +94,17 @@ fn dependencies(plugins: &[PluginSource], plugin: &PluginSource) -> Vec<Diagnost
                 "the optional dependency counts as absent".to_string(),
             )
         } else {
-            let known = plugins.iter().map(|p| p.owner.as_str()).filter(|o| *o != plugin.owner.as_str());
-            let near = crate::config::nearest(dependency.plugin.as_str(), known);
-            let help = near.map_or("add it, enable it, or mark the dependency `optional = true`".into(), |n| {
-                format!("did you mean `{n}`?")
-            });
+            let owner = &dependency.plugin;
+            let others = plugins.iter().map(|p| p.owner.as_str()).filter(|o| *o != plugin.owner.as_str());
+            let near = match by_owner(plugins, owner) {
+                None => crate::config::nearest(owner.as_str(), others),
+                Some(_) => None,
+            };
+            let help = match (near, key) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, "version") => format!("update `{owner}`, or widen the range"),
+                (None, _) => "add it, enable it, or mark the dependency `optional = true`".into(),
+            };
             (Diagnostic::error("plugin::dependency-missing", why), help)
         };
         found.push(placed(plugin, d.help(help), &format!("/depends/{n}/{key}")));

@@ -72,7 +72,7 @@ impl Reader<'_> {
 
 /// A folder, FIFO, socket or device in a file's place.
 pub(super) fn not_a_file(what: &str) -> Box<Diagnostic> {
-    let help = format!("remove {what}, or put a regular file in its place");
+    let help = "put a regular file in its place";
     Box::new(Diagnostic::error("layout::not-a-file", format!("{what} stands in the place of a file")).help(help))
 }
 

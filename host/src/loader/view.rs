@@ -143,12 +143,21 @@ pub fn resolve_config(
     if let Some((_, written)) = bot_doc.and_then(|d| d.find(&base)) {
         take_types(&mut given, written, schema);
     }
+    let defaults = Value::Object(values.clone());
+    let written = Value::Object(given.clone());
     merge(&mut values, given);
     fill_defaults(&mut values, schema);
     let Ok(validator) = compile(schema) else { return (values, Vec::new()) };
     let secret = has_secret(schema);
     let whole = Value::Object(values);
-    let found = violations(&validator, &whole).into_iter().map(|v| {
+    // What the defaults break is a finding of the manifest, unless the value is the admin's own.
+    let of_defaults = violations(&validator, &defaults);
+    let is_default = |v: &Violation| {
+        written.pointer(&v.pointer).is_none()
+            && v.rule != "required"
+            && of_defaults.iter().any(|d| d.pointer == v.pointer && d.rule == v.rule)
+    };
+    let found = violations(&validator, &whole).into_iter().filter(|v| !is_default(v)).map(|v| {
         let path = v.pointer.trim_start_matches('/').replace('/', ".");
         let at = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
         let message = format!("{at}{} (rule `{}` of the plugin's schema)", v.message, v.rule);

@@ -126,7 +126,12 @@ impl Spine {
                     let mut report = std::mem::take(&mut candidate.report);
                     report.diagnostics.push(error.diagnostic());
                     self.workshop.discard(candidate).await;
-                    return Err(Box::new(Rejected { failed_step: "seal", report, plugins: Vec::new() }));
+                    return Err(Box::new(Rejected {
+                        failed_step: "seal",
+                        report,
+                        plugins: Vec::new(),
+                        tests: Vec::new(),
+                    }));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! A bot folder in a temporary place.
 
-use crate::process::{Ran, Running, run_in};
+use crate::process::{Ran, Running, run_in, run_with_env};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,11 @@ impl TestBot {
     /// Begins to run the binary in the folder.
     pub fn begin(&self, args: &[&str]) -> Running {
         Running::new(self.path(), args)
+    }
+
+    /// As `run`, with further variables.
+    pub fn run_env(&self, args: &[&str], env: &[(&str, &str)]) -> Ran {
+        run_with_env(self.path(), args, "", env)
     }
 
     /// Runs the binary with standard input.

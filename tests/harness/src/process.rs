@@ -63,7 +63,13 @@ fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<String
 }
 
 pub(crate) fn run_in(dir: &Path, args: &[&str], input: &str) -> Ran {
-    let mut child = command(dir, args).spawn().expect("the binary starts");
+    run_with_env(dir, args, input, &[])
+}
+
+pub(crate) fn run_with_env(dir: &Path, args: &[&str], input: &str, env: &[(&str, &str)]) -> Ran {
+    let mut command = command(dir, args);
+    command.envs(env.iter().copied());
+    let mut child = command.spawn().expect("the binary starts");
     let out = drain(child.stdout.take().expect("stdout"));
     let err = drain(child.stderr.take().expect("stderr"));
     // A command that reads no input closes the pipe early.

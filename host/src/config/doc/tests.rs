@@ -44,8 +44,8 @@ fn yaml_fault(text: &str) -> String {
 
 #[test]
 fn yaml_that_is_refused() {
-    assert_eq!(yaml_fault("a: &x 1\n"), "text::yaml 2:7 an anchor is not allowed here");
-    assert_eq!(yaml_fault("a: !!str 1\n"), "text::yaml 2:10 a tag is not allowed here");
+    assert_eq!(yaml_fault("a: &x 1\n"), "text::yaml 2:4 an anchor is not allowed here");
+    assert_eq!(yaml_fault("a: !!str 1\n"), "text::yaml 2:4 a tag is not allowed here");
     assert_eq!(
         yaml_fault("a: 1\nb: 2\na: 3\n"),
         "text::yaml 4:1 the key `a` is written twice (first on line 1 of the block)"

@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Fault> {
     if text.len() > MAX_BYTES {
         return Err(fault(start, "the front matter is longer than 16 KiB"));
     }
-    let mut reader = Reader { open: Vec::new(), root: None, nodes: 0 };
+    let mut reader = Reader { text, open: Vec::new(), root: None, nodes: 0 };
     for event in Parser::new_from_str(text) {
         match event {
             Ok((event, span)) => reader.event(event, place(span))?,
@@ -47,13 +47,14 @@ enum Open {
     Table(Span, Vec<(Key, Node)>, Option<Key>),
 }
 
-struct Reader {
+struct Reader<'t> {
+    text: &'t str,
     open: Vec<Open>,
     root: Option<Node>,
     nodes: usize,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Fault> {
         match event {
             Event::Alias(_) => Err(fault(span, "an alias is not allowed here; write the value out")),
@@ -81,12 +82,23 @@ impl Reader {
             return Err(fault(span, "the front matter has more than 2,000 values"));
         }
         if anchor != 0 {
-            return Err(fault(span, "an anchor is not allowed here"));
+            return Err(fault(self.mark_before('&', span), "an anchor is not allowed here"));
         }
         if tagged {
-            return Err(fault(span, "a tag is not allowed here"));
+            return Err(fault(self.mark_before('!', span), "a tag is not allowed here"));
         }
         Ok(())
+    }
+
+    /// Place of the word that starts with `mark` and stands before a value; a tag may begin with two marks.
+    fn mark_before(&self, mark: char, value: Span) -> Span {
+        let line = self.text.lines().nth(value.line.saturating_sub(1) as usize).unwrap_or_default();
+        let before: Vec<char> = line.chars().take(value.column.saturating_sub(1) as usize).collect();
+        let Some(at) = before.iter().rposition(|c| *c == mark) else { return value };
+        let first = before[..at].iter().rposition(|c| *c != mark).map_or(0, |n| n + 1);
+        let len = before[first..].iter().take_while(|c| !c.is_whitespace()).count();
+        let column = |n: usize| u32::try_from(n + 1).unwrap_or(value.column);
+        Span { column: column(first), end_line: value.line, end_column: column(first + len), ..value }
     }
 
     fn nest(&mut self, open: Open, span: Span) -> Result<(), Fault> {

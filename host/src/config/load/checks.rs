@@ -109,6 +109,20 @@ fn section<T: DeserializeOwned + Default>(value: &Value, name: &str) -> Option<T
     }
 }
 
+/// Every section that can be read, defaults for the others; `None` without a sound `[plugins]`.
+pub(super) fn readable(value: &Value) -> Option<BotConfig> {
+    let Value::Object(sections) = sound(value) else { return None };
+    if value.get("plugins").is_some_and(|written| PluginsConfig::deserialize(written).is_err()) {
+        return None;
+    }
+    let reads = |(name, section): &(String, Value)| {
+        let alone: serde_json::Map<String, Value> = [(name.clone(), section.clone())].into_iter().collect();
+        BotConfig::deserialize(Value::Object(alone)).is_ok()
+    };
+    let whole = sections.into_iter().filter(|s| reads(&(s.0.clone(), s.1.clone()))).collect();
+    BotConfig::deserialize(Value::Object(whole)).ok()
+}
+
 /// The value without the keys that have a finding: TOML has no null, so each stands for one.
 fn sound(value: &Value) -> Value {
     let broken = |v: &Value| v.is_null() || v.as_array().is_some_and(|a| a.iter().any(Value::is_null));

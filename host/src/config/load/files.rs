@@ -42,7 +42,8 @@ pub(super) fn decode(name: &str, bytes: &[u8], max: u64) -> Result<String, Box<D
 }
 
 fn refused(name: &str, code: &str, message: impl std::fmt::Display) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(code, format!("{name} {message}")).file(name))
+    let d = Diagnostic::error(code, format!("{name} {message}")).file(name);
+    Box::new(if code == "text::encoding" { d.help("save the file as UTF-8") } else { d })
 }
 
 type Unread = (&'static str, String, std::io::ErrorKind);

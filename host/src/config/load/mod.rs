@@ -34,6 +34,9 @@ pub struct LoadInput<'a> {
 pub struct LoadedBot {
     /// The configuration; `None` with any error.
     pub config: Option<BotConfig>,
+    /// Beside errors: the sections that could be read over the defaults, to look at the rest of the tree.
+    /// `None` when it is not known which plugins there are.
+    pub readable: Option<BotConfig>,
     /// The document as written, for places; `None` when it is no TOML.
     pub doc: Option<Arc<Doc>>,
     /// The keys that act at once; `None` when one of them is broken.
@@ -56,6 +59,7 @@ impl LoadedBot {
     fn refused(diagnostics: Vec<Diagnostic>, env: &Env) -> Self {
         Self {
             config: None,
+            readable: None,
             doc: None,
             policy: None,
             diagnostics,
@@ -114,6 +118,7 @@ pub fn load_bot(input: LoadInput<'_>) -> LoadedBot {
     let mut secret_sources = resolved.secret_sources;
     secret_sources.push(input.bot_dir.join(".env"));
     LoadedBot {
+        readable: if config.is_none() { checks::readable(&value) } else { None },
         config,
         doc: Some(doc),
         policy,

@@ -179,7 +179,8 @@ impl Walk<'_> {
             self.out.push(fault.help("the copy that is sent is adapted; the host validates with the original"));
         };
         let is_array = map.get("type").and_then(Value::as_str) == Some("array");
-        if is_array && !map.contains_key("items") && !map.contains_key("prefixItems") {
+        // a root of the wrong type is an error already
+        if is_array && !at.is_empty() && !map.contains_key("items") && !map.contains_key("prefixItems") {
             warn(format!("{at}/type"), "an array without `items` is refused by some providers".into());
         }
         if map.get("enum").and_then(Value::as_array).is_some_and(|e| e.len() > MAX_ENUM) {
