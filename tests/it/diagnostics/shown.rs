@@ -209,9 +209,15 @@ fn names_join_owner_and_placement() {
     // a local name of two tools is a question back, with both names
     let asked = bot.run(&["explain", "check-result", "--as", "ann"]).exits(2);
     assert!(asked.err.contains("skill__trip__check-result") && asked.err.contains("skill__stay__check-result"));
-    // private tools are not found until their skill is loaded
-    let found = bot.run(&["call", "discover", "{\"query\":\"check-result\",\"kind\":\"tool\"}", "--json"]).exits(0);
-    assert!(!found.out.contains("check-result\""), "{}", found.out);
+    // private tools are in no catalog and no request until their skill is loaded
+    let scenario = "description = \"private until loaded\"\n[[step]]\nmessage = { from = \"console:ann\", text = \"hi\" }\n\
+        [[step]]\nexpect_catalog = { as = \"console:ann\", exclude = [\"skill__trip__check-result\"] }\n\
+        [[step]]\nmodel_says = { calls = [{ tool = \"load_skill\", arguments = { name = \"trip\" } }] }\n\
+        [[step]]\nmodel_says = { text = \"Done.\" }\n\
+        [[step]]\nexpect_request = { tools_exclude = [\"skill__trip__check-result\", \"skill__stay__check-result\"] }\n\
+        [[step]]\nexpect_request = { tools_include = [\"skill__trip__check-result\"], tools_exclude = [\"skill__stay__check-result\"] }\n";
+    bot.put("tests/private.toml", scenario);
+    bot.run(&["test"]).exits(0);
     bot.put("skills/stay/tools/check-result/tool.toml", "description = \"x\"\n");
     assert_eq!(
         lines(&bot.run(&["check", "--json"]).exits(1).json(), &[]),
@@ -360,5 +366,5 @@ fn copies_are_private_and_hold_no_foreign_byte() {
             assert_eq!(mode, if is_program { 0o500 } else { 0o400 }, "{}", path.display());
         }
     }
-    drop(host.stop());
+    assert_eq!(host.stop(), 0);
 }
