@@ -38,18 +38,24 @@ pub(crate) fn in_no_file(dir: &Path, secret: &str) {
 /// A bot whose tool gets the secret by preset and tells it in every way it has.
 fn talkative(bot: &TestBot) {
     let manifest = "description = \"Look something up\"\ncapabilities = []\nrequires_approval = \"never\"\n\
-        run = { command = [\"python3\", \"main.py\"] }\n[input]\nhow = \"string\"\nkey = \"string\"\n\
+        run = { command = [\"sh\", \"./main.sh\"] }\n[input]\nhow = \"string\"\nkey = \"string\"\n\
         [preset]\nkey = \"${secret.LOOKUP}\"\n";
     bot.put("tools/lookup/tool.toml", manifest);
-    let program = "import json, sys\n\
-        request = json.load(sys.stdin)\nkey, how = request['input']['key'], request['input']['how']\n\
-        sys.stderr.write('log: ' + key + '\\n')\n\
-        if how == 'text': print('the key is ' + key)\n\
-        if how == 'data': print(json.dumps({'nested': [{'key': key}], key: 'as a name'}))\n\
-        if how == 'error': print(json.dumps({'is_error': True, 'error': {'code': 'NO', 'message': 'bad ' + key, 'details': {'k': key}}}))\n\
-        if how == 'exit': sys.exit(3)\n\
-        if how == 'long': print((key + ' ') * 4000)\n";
-    bot.put("tools/lookup/main.py", program);
+    let program = r#"#!/bin/sh
+all=$(sed 's/},"context":.*//')
+how=$(printf '%s' "$all" | sed 's/.*"how":"\([a-z]*\)".*/\1/')
+json=$(printf '%s' "$all" | sed 's/.*"key":"\(\([^"\\]\|\\.\)*\)".*/\1/')
+key=$(printf '%s' "$json" | sed 's/\\"/"/g')
+printf 'log: %s\n' "$key" >&2
+case $how in
+  text) printf 'the key is %s\n' "$key" ;;
+  data) printf '{"nested":[{"key":"%s"}],"%s":"as a name"}\n' "$json" "$json" ;;
+  error) printf '{"is_error":true,"error":{"code":"NO","message":"bad %s","details":{"k":"%s"}}}\n' "$json" "$json" ;;
+  exit) exit 3 ;;
+  long) yes "$key" | head -n 4000 ;;
+esac
+"#;
+    bot.put("tools/lookup/main.sh", program);
 }
 
 #[test]
