@@ -16,10 +16,6 @@ fn generation(bot: &TestBot, number: u64) -> Option<Value> {
     body["items"].as_array()?.iter().find(|g| g["number"] == number).cloned()
 }
 
-fn verdict(host: &mut LiveHost) -> Value {
-    host.wait_event("reload", SOON).expect("a verdict")["data"].clone()
-}
-
 #[test]
 fn a_saved_tool_answers_within_a_second() {
     let bot = TestBot::new().tool("tools/say", "Say something", "version 0");
@@ -46,7 +42,7 @@ fn a_turn_keeps_the_generation_it_began_with() {
     let running = bot.begin(&["ask", ".", "wait at the gate", "--json"]);
     gate.await_calls(1);
     Gate::words(&bot, "tools/stand", "new words");
-    assert_eq!(verdict(&mut host)["to"], 2);
+    assert_eq!(host.wait_reload("published")["to"], 2);
     let first = generation(&bot, 1).expect("generation 1");
     assert_eq!((&first["state"], &first["leases"]), (&"retired".into(), &1.into()));
     assert!(first["oldest_lease_s"].as_f64().is_some_and(|s| s > 0.0), "{first:#}");
@@ -72,8 +68,8 @@ fn a_broken_save_changes_nothing_and_its_repair_publishes() {
     let before = bot.run(&["list", "--json"]).exits(0).out;
     let good = std::fs::read_to_string(bot.at("tools/say/tool.toml")).expect("a manifest");
     bot.put("tools/say/tool.toml", &good.replace("description", "\ndescripton"));
-    let record = verdict(&mut host);
-    assert_eq!((&record["outcome"], &record["to"], &record["from"]), (&"rejected".into(), &Value::Null, &1.into()));
+    let record = host.wait_reload("rejected");
+    assert_eq!((&record["to"], &record["from"]), (&Value::Null, &1.into()));
     assert_eq!(bot.run(&["list", "--json"]).exits(0).out, before);
     assert_eq!(text_of(&bot, "say"), "fine");
     let status = contract::ran(&bot, &["status"], 0, "status");
@@ -84,13 +80,13 @@ fn a_broken_save_changes_nothing_and_its_repair_publishes() {
     assert_eq!((&unknown["file"], &unknown["line"]), (&"tools/say/tool.toml".into(), &2.into()));
     // the same content again: nothing to publish, nothing differs
     bot.put("tools/say/tool.toml", &good);
-    assert_eq!(verdict(&mut host)["outcome"], "unchanged");
+    host.wait_reload("unchanged");
     let status = contract::ran(&bot, &["status"], 0, "status");
     assert_eq!((&status["desired"]["differs"], &status["generation"]["active"]), (&false.into(), &1.into()));
     bot.put("tools/say/tool.toml", "descripton =\n");
-    assert_eq!(verdict(&mut host)["outcome"], "rejected");
+    host.wait_reload("rejected");
     bot.put_tool("tools/say", "Say something", "better");
-    let repaired = wait_for("the repair", SOON, || Some(verdict(&mut host)).filter(|r| r["outcome"] == "published"));
+    let repaired = host.wait_reload("published");
     assert_eq!(repaired["to"], 2);
     assert_eq!(text_of(&bot, "say"), "better");
     assert_eq!(contract::ran(&bot, &["status"], 0, "status")["pid"], host.pid());

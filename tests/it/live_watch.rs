@@ -111,7 +111,8 @@ fn editors_save_in_many_ways() {
 
 #[test]
 fn a_plugin_is_never_seen_half_copied() {
-    let bot = TestBot::new().echo();
+    // a machine that is busy for a while must not look like a copy that has ended
+    let bot = TestBot::new().echo().write("bot.toml", "[reload]\nsettle_ms = 1000\n");
     let host = LiveHost::start(&bot);
     bot.put("plugins/big/plugin.toml", "version = \"1.0.0\"\ndescription = \"A big one\"\n");
     for n in 0..40 {

@@ -176,6 +176,19 @@ impl LiveHost {
         None
     }
 
+    /// The record of the next reload that ends so. Events are hints: one save may be looked at twice.
+    #[track_caller]
+    pub fn wait_reload(&mut self, outcome: &str) -> Value {
+        let limit = Duration::from_secs(30);
+        let started = Instant::now();
+        while let Some(event) = self.wait_event("reload", limit.saturating_sub(started.elapsed())) {
+            if event["data"]["outcome"] == outcome {
+                return event["data"].clone();
+            }
+        }
+        panic!("no reload was {outcome}: {:#?}", self.seen);
+    }
+
     /// Process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
