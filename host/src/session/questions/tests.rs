@@ -264,11 +264,17 @@ async fn bad_questions_and_secrets_asked_by_plugins_are_refused() {
 #[tokio::test]
 async fn where_only_answers_can_be_said_a_card_is_shown_again() {
     let a = asking();
-    let (end, said) = tokio::join!(a.port().approve("May I?".into(), std::time::Duration::from_secs(60)), async {
+    let port = a.port();
+    let (end, said) = tokio::join!(port.approve("May I?".into(), std::time::Duration::from_secs(60)), async {
         a.until_open().await;
         let say = |text| a.questions.answer(&a.w.key, "console:1", text, true);
-        [say("what is this?"), say("yes")]
+        a.questions.show_again(&a.w.key, "console:2");
+        let unfit = say("what is this?");
+        a.questions.show_again(&a.w.key, "console:1");
+        [unfit, say("yes")]
     });
     assert_eq!(said, [Captured::Invalid, Captured::Answered]);
+    let shown = a.screen.0.lock().unwrap().iter().filter(|line| line.starts_with("show")).count();
+    assert_eq!(shown, 2, "once more for whom it is asked, and for nobody else");
     assert!(matches!(end, QuestionEnd::Answered { answer, .. } if answer == "yes"));
 }
