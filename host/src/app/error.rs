@@ -1,6 +1,6 @@
 //! Why a host did not start.
 
-use plugin_sdk::Diagnostic;
+use plugin_sdk::{Diagnostic, Severity};
 
 /// Every finding; nothing is left behind.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -11,7 +11,12 @@ pub struct StartError {
 }
 
 impl From<Diagnostic> for StartError {
-    fn from(d: Diagnostic) -> Self {
+    fn from(mut d: Diagnostic) -> Self {
+        // Whatever it is in a running host: here it keeps one from starting.
+        if !d.is_error() {
+            d.severity = Severity::Error;
+            d.message = format!("the host did not start: {}", d.message);
+        }
         Self { diagnostics: vec![d] }
     }
 }

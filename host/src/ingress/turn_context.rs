@@ -146,6 +146,8 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
     let bot = Arc::clone(&lease.contents().bot);
     let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
     let turn_id = way.turn_id;
+    let mut resume = serde_json::to_value(&who.message).unwrap_or(Value::Null);
+    desk.core.redactor.redact_value(&mut resume);
     let model_config = bot.models.get(bot.agent.model.as_deref().unwrap_or("default"));
     TurnContext {
         with: Answering {
@@ -167,7 +169,7 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             help_text: help.into(),
             profile: "interactive",
             retry_of: None,
-            resume: serde_json::to_value(&who.message).unwrap_or(Value::Null),
+            resume,
         },
         ports: TurnPorts {
             model: desk.models.main(&bot),

@@ -42,7 +42,8 @@ pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
 pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, code: Option<String>) -> HistoryEntry {
     let who = &cx.about.facts.principal;
     // data and text only: nothing in it that JSON lacks
-    let value = serde_json::to_value(message).unwrap_or(Value::Null);
+    let mut value = serde_json::to_value(message).unwrap_or(Value::Null);
+    cx.calls.redactor.redact_value(&mut value);
     let mut entry = HistoryEntry::new(cx.about.turn_id.clone(), cx.ports.clock.now(), Some(who.id()), value);
     entry.meta = json!({"name": who.name, "role": who.role});
     if let Some(code) = code {

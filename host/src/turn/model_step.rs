@@ -10,6 +10,9 @@ use futures::StreamExt;
 /// Note of the last step.
 const LIMIT_NOTE: &str = "[host: limit reached, answer now without calling tools]";
 
+/// Text of one step in bytes; a model that sends more is not listened to any longer.
+const MAX_TEXT: usize = 1 << 20;
+
 /// What a step gave.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -28,7 +31,11 @@ impl Answer {
     fn take(&mut self, event: ModelEvent, events: &dyn TurnEvents) {
         match event {
             ModelEvent::Text(part) => {
-                self.text.push_str(&part);
+                let room = MAX_TEXT.saturating_sub(self.text.len());
+                self.text.push_str(&part[..part.floor_char_boundary(room.min(part.len()))]);
+                if part.len() > room {
+                    self.stop = Some(StopReason::Length);
+                }
                 events.show(TurnEvent::Draft(self.text.clone()));
             }
             ModelEvent::Call(call) => self.calls.push(call),
@@ -107,7 +114,12 @@ impl Run<'_> {
                 event = stream.next() => event,
             };
             match event {
-                Some(Ok(event)) => answer.take(event, &*self.cx.ports.events),
+                Some(Ok(event)) => {
+                    answer.take(event, &*self.cx.ports.events);
+                    if answer.stop == Some(StopReason::Length) {
+                        return Ok(answer);
+                    }
+                }
                 Some(Err(error)) => return Err(StepError::Model(error)),
                 None => return Ok(answer),
             }

@@ -6,7 +6,7 @@ const NAME_MAX: usize = 40;
 
 /// A display name that can forge nothing: no control characters, brackets or line breaks.
 pub fn clean_name(name: &str) -> String {
-    let bad = |c: char| c.is_control() || matches!(c, '[' | ']' | '\u{2028}' | '\u{2029}');
+    let bad = |c: char| c.is_control() || matches!(c, '[' | ']' | ',' | '\u{2028}' | '\u{2029}');
     let plain: String = name.chars().filter(|c| !bad(*c)).collect();
     let cut: String = plain.trim().chars().take(NAME_MAX).collect();
     if cut.is_empty() { "someone".into() } else { cut }

@@ -36,6 +36,10 @@ pub(crate) async fn run(
                     return Ok(caught.exit());
                 }
                 console.receive.stop().await;
+                if !typed_all {
+                    // what still runs goes on at the host; this terminal has nothing more to wait for
+                    return Ok(OK);
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tokio::net::UnixStream;
 
@@ -20,15 +21,20 @@ pub(crate) struct Client {
 }
 
 /// What the control file says about a running host.
-fn control(data_dir: &Path) -> Option<Value> {
-    let text = std::fs::read_to_string(data_dir.join("control.json")).ok()?;
-    serde_json::from_str(&text).ok()
+fn control(data_dir: &Path) -> Result<Option<Value>, Failure> {
+    match std::fs::read_to_string(data_dir.join("control.json")) {
+        Ok(text) => Ok(serde_json::from_str(&text).ok()),
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+            Err(Failure::forbidden(format!("{} belongs to somebody else: {e}", data_dir.display())))
+        }
+        Err(_) => Ok(None),
+    }
 }
 
 impl Client {
     /// The running host of a data folder; `None` when there is none (a stale file counts as none).
     pub(crate) fn find(data_dir: &Path) -> Result<Option<Self>, Failure> {
-        let Some(control) = control(data_dir) else { return Ok(None) };
+        let Some(control) = control(data_dir)? else { return Ok(None) };
         let pid = control.get("pid").and_then(Value::as_i64).and_then(|p| i32::try_from(p).ok());
         let alive = pid
             .and_then(rustix::process::Pid::from_raw)
@@ -45,6 +51,11 @@ impl Client {
             )));
         }
         let socket = control.get("socket").and_then(Value::as_str).unwrap_or_default();
+        // The pid may be another program's by now; only a host listens on its socket.
+        match std::os::unix::net::UnixStream::connect(socket) {
+            Err(e) if matches!(e.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => return Ok(None),
+            _ => {}
+        }
         let token = std::fs::read_to_string(data_dir.join("control.token"))
             .map_err(|e| Failure::forbidden(format!("control.token: {e}")))?;
         Ok(Some(Self { socket: PathBuf::from(socket), token: token.trim().to_string(), tasks: Tasks::new() }))

@@ -71,7 +71,7 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// The same for texts of several lines.
 pub(crate) fn clean_lines(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{FFFD}' } else { c }).collect()
+    adapter_console::clean(text)
 }
 
 /// A value as a word: `-` for none, lists joined.
