@@ -65,7 +65,8 @@ fn a_second_signal_ends_at_once() {
             assert_eq!(host.wait(), exit);
             asking.join().expect("the client ends too")
         });
-        assert_eq!(asking.code, 3, "{asking:?}");
+        // no answer, or the sentence of a turn that did not complete
+        assert!([3, 6].contains(&asking.code), "{asking:?}");
     }
 }
 
@@ -126,7 +127,9 @@ fn reload_waits_for_the_verdict() {
     let shown = bot.run(&["reload"]).exits(1);
     assert!(shown.out.contains("rejected") || shown.err.contains("unknown-key"), "{shown:?}");
     bot.run(&["reload", "--no-wait"]).exits(0);
-    contract::ran(&bot, &["reload", "nobody"], 2, "reload-refused");
+    bot.put_tool("tools/more", "One more tool", "more");
+    let nobody = contract::ran(&bot, &["reload", "nobody"], 0, "reload");
+    assert!(nobody["diagnostics"].to_string().contains("config::unknown-owner"), "{nobody:#}");
     assert_eq!(host.stop(), 0);
 }
 

@@ -2,7 +2,6 @@
 
 use super::subject::SubjectArgs;
 use crate::commands::{self, LIST_KINDS, NameFault, View};
-use crate::config::nearest_help;
 use crate::index::NameError;
 use crate::ingress::{self, AskOrder, CallOrder, Desk};
 use crate::reload::{Outcome, ReloadHandle, ReloadOptions, Trigger};
@@ -60,7 +59,7 @@ pub(super) async fn dispatch(desk: &Arc<Desk>, reload: &ReloadHandle, command: &
         "explain" => explain(desk, args),
         "call" => call(desk, args).await,
         "ask" => ask(desk, args).await,
-        "reload" => self::reload(desk, reload, args).await,
+        "reload" => self::reload(reload, args).await,
         "generations" => generations(desk, reload, args).await,
         "status" => Answer::ok(desk.overview.status().await),
         other => Answer::usage(format!("there is no command `{other}`")),
@@ -279,24 +278,11 @@ struct ReloadArgs {
     requested_by: Option<String>,
 }
 
-/// An owner that no plugin of the active generation has would be ignored.
-fn unknown_owner(desk: &Desk, owners: &[String]) -> Option<Answer> {
-    let published = desk.publisher.published();
-    let known: Vec<&str> = published.active.contents().plugins.iter().map(|p| p.owner.as_str()).collect();
-    let owner = owners.iter().find(|o| !known.contains(&o.as_str()))?;
-    let help = nearest_help(owner, known.iter().copied());
-    let fault = Diagnostic::error("cli::unknown-name", format!("no plugin `{owner}` is active")).help(help);
-    Some(Answer { diagnostics: vec![fault], ..Answer::usage("") })
-}
-
-async fn reload(desk: &Desk, handle: &ReloadHandle, args: Value) -> Answer {
+async fn reload(handle: &ReloadHandle, args: Value) -> Answer {
     let args: ReloadArgs = match read(args) {
         Ok(args) => args,
         Err(answer) => return answer,
     };
-    if let Some(answer) = unknown_owner(desk, &args.owners) {
-        return answer;
-    }
     let options = ReloadOptions {
         owners: args.owners.iter().map(|o| OwnerPath::new(o)).collect(),
         full: args.full,
