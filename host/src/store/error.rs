@@ -106,10 +106,10 @@ impl StoreError {
             StoreError::NoExec { mount, .. } => {
                 format!("mount {mount} without noexec, or choose a --data-dir on another mount")
             }
-            StoreError::Newer { .. } => "use the newer program, or restore a backup made by this one".into(),
+            StoreError::Newer { .. } => "use the newer program, or a copy of the data folder made with this one".into(),
             StoreError::DiskFull { .. } => "free some space; the host goes on by itself".into(),
             StoreError::BadRecord { .. } => "run `understudy store verify`".into(),
-            _ => "restore a backup into an empty data folder; the store was left as it is".into(),
+            _ => "nothing was repaired: put a copy of the data folder in its place, or move `store` and `content` aside to start empty".into(),
         };
         let text = self.to_string();
         match self {
