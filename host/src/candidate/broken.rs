@@ -1,7 +1,7 @@
 //! Which plugins go when one is broken: the rule of the start, and of what was left out before.
 
 use super::contents::{BrokenItem, FailedPlugin};
-use crate::loader::SourceTree;
+use crate::loader::{Placement, PluginSource, SourceTree};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,29 @@ pub(super) struct Exclusions {
 pub(super) struct Cause {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) because_of: Option<OwnerPath>,
+}
+
+/// Qualified names of the tools whose files are refused.
+pub(super) fn unread_tools(plugin: &PluginSource) -> Vec<String> {
+    let named = |d: &Diagnostic| {
+        let name = d.item.as_deref()?.strip_prefix("tool ")?;
+        let parts: Vec<&str> = d.file.as_deref()?.split('/').collect();
+        let at = parts.windows(2).rposition(|w| *w == ["tools", name])?;
+        let holder = |end: usize, container: &str| {
+            let folder = parts.get(end.checked_sub(2)?..end)?;
+            (folder[0] == container).then(|| folder[1].to_string())
+        };
+        let placement = match (holder(at, "skills"), holder(at, "agents")) {
+            (Some(skill), _) => match holder(at - 2, "agents") {
+                Some(agent) => Placement::AgentSkill(agent, skill),
+                None => Placement::Skill(skill),
+            },
+            (None, Some(agent)) => Placement::Agent(agent),
+            (None, None) => Placement::Plugin,
+        };
+        Some(plugin.owner.qualify(&placement.local(name)))
+    };
+    plugin.diagnostics.iter().filter(|d| d.is_error()).filter_map(named).collect()
 }
 
 impl Exclusions {

@@ -1,7 +1,7 @@
 //! The pipeline: configuration, read, tree and items, views, copies, binding, index. Each step takes what
 //! the one before gave; all problems of all plugins are collected.
 
-use super::broken::Exclusions;
+use super::broken::{Exclusions, unread_tools};
 use super::contents::{Contents, FailedPlugin, PluginState, PluginView, Prepared};
 use super::digest::{input_digest, source_digest};
 use super::plugins::{Assembly, PluginSteps};
@@ -154,8 +154,7 @@ impl<'a> Run<'a> {
         }
         let (indexes, found) = self.timed("index", |run| Ok(run.index(tree, loaded, out, &assembly)))?;
         let (wrong, fine): (Vec<_>, Vec<_>) = found.into_iter().partition(Diagnostic::is_error);
-        // A name that a broken plugin would have had is no fault of whoever names it.
-        errors.extend(wrong.into_iter().filter(|d| sound || !d.code.contains("::unknown-")));
+        errors.extend(wrong);
         errors.extend(assembly.errors);
         self.report.diagnostics.extend(assembly.findings.into_iter().chain(fine));
         match indexes {
@@ -292,8 +291,8 @@ impl<'a> Run<'a> {
         let keep = |owner: &OwnerPath, place: &crate::loader::Place| !out.has_item(owner, &place.item, &place.doc.file);
         let all = prepared.iter().flat_map(|p| p.contributions.iter());
         let kept = |c: &&Contribution| c.place.as_ref().is_none_or(|place| keep(&c.owner, place));
-        // a broken tool of the root counts as present: naming it in the configuration is no second fault
-        let unread = out.root_items.iter().filter_map(|i| i.label.strip_prefix("tool ")).map(str::to_string);
+        // a broken tool counts as present: naming it elsewhere is no second fault
+        let unread = tree.plugins.iter().flat_map(unread_tools);
         let broken = all.clone().filter(|c| !kept(c)).flat_map(Contribution::names).chain(unread);
         let own = all.filter(kept).cloned();
         let skills = prepared.iter().flat_map(|p| p.skills.iter().cloned());

@@ -20,7 +20,7 @@ fn ten_faults_are_ten_findings_in_order() {
         "description = \"Near\"\nrun = { command = [\"cat\"] }\n[input]\na = \"string\"\n[preset]\nb = 1\n",
     );
     bot.put("tools/cut/tool.toml", "description = \"Cut\nrun = { command = [\"cat\"] }\n");
-    bot.put("skills/one/SKILL.md", "---\ndescription: One\ntools: [nothing]\n---\nText.\n");
+    bot.put("skills/one/SKILL.md", "---\ndescription: One\ntools: [cut, nothing]\n---\nText.\n");
     bot.put("skills/two/SKILL.md", "no front matter\n");
     bot.put("prompt-sections/tone/SECTION.md", "---\ntitle: Tone\nlayer: roll\n---\nText.\n");
     let found = lines(&bot.run(&["check", "--json"]).exits(1).json(), &[]);
@@ -31,11 +31,12 @@ fn ten_faults_are_ten_findings_in_order() {
         "error plugin::permission-not-granted plugins/maps/plugin.toml:5:12 maps",
         "error tool::unknown-key plugins/maps/tools/far/tool.toml:2:1 maps",
         "error section::bad-value prompt-sections/tone/SECTION.md:3:8 .",
+        "error skill::unknown-tool skills/one/SKILL.md:3:14 .",
         "error text::front-matter skills/two/SKILL.md:1:1 .",
         "error tool::syntax tools/cut/tool.toml:1:19 .",
         "error tool::preset-unknown tools/near/tool.toml:6:1 .",
     ];
-    // an unknown tool in a skill is said once the broken tools are known
+    // the skill's tool `cut` is there, if broken: naming it is no further fault
     assert_eq!(found, expected);
 }
 

@@ -19,7 +19,7 @@ fn ten_faults_are_ten_findings() {
         ),
         ("tools/b/tool.toml", "description = \"x\nrun = 1\n"),
         ("skills/s/SKILL.md", "no front matter"),
-        ("plugins/p/plugin.toml", "version = \"1\"\n"),
+        ("plugins/p/plugin.toml", "version = \"1.0.0\"\n"),
     ]);
     assert_eq!(
         bot.found(),
