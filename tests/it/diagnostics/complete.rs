@@ -90,8 +90,8 @@ const ELSEWHERE: [(&str, &[&str]); 8] = [
             "cli::protocol",
             "cli::timeout",
             "cli::internal",
- "cli::unknown-name",
- "cli::ambiguous-name",
+            "cli::unknown-name",
+            "cli::ambiguous-name",
         ],
     ),
     (
