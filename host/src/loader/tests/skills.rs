@@ -29,9 +29,9 @@ fn text_rules() {
     assert_eq!(load(b"---\ndescription: x\n").0, [format!("text::front-matter {AT}:1:1")]);
     assert_eq!(load(b"\xff\xfe-\0-\0").0, [format!("text::encoding {AT}")]);
     assert_eq!(load(b"-\0-\0-\0").0, [format!("text::encoding {AT}")]);
-    assert_eq!(load(b"---\ndescription: caf\xe9\n---\nx").0, [format!("text::encoding {AT}:2:14")]);
+    assert_eq!(load(b"---\ndescription: caf\xe9\n---\nx").0, [format!("text::encoding {AT}:2:17")]);
     assert_eq!(load(b"---\ndescription: a\0b\n---\nx").0, [format!("text::nul {AT}:2:15")]);
-    assert_eq!(load(b"---\ndescription: &a x\n---\nx").0, [format!("text::yaml {AT}:2:17")]);
+    assert_eq!(load(b"---\ndescription: &a x\n---\nx").0, [format!("text::yaml {AT}:2:14")]);
     assert_eq!(load(b"---\ndescription: x\ndescription: y\n---\nx").0, [format!("text::yaml {AT}:3:1")]);
     let bot = Bot::new();
     bot.file(AT, b"---\ndescription: caf\xe9\n---\nx");
