@@ -37,6 +37,17 @@ pub fn render(text: &str) -> String {
     if out.trim().is_empty() { text.to_string() } else { out }
 }
 
+/// Rendered text for a terminal that wants no colours: the layout stays, the styles go.
+pub(crate) fn without_styles(rendered: &str) -> String {
+    let mut out = String::with_capacity(rendered.len());
+    let mut parts = rendered.split('\x1b');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        out.push_str(part.split_once('m').map_or(part, |(_, text)| text));
+    }
+    out
+}
+
 #[derive(Default)]
 struct Writer {
     out: String,

@@ -70,7 +70,11 @@ impl Screen {
 
     fn rendered(&self, text: &str) -> String {
         let text = clean(text);
-        if self.mode == Mode::Terminal && self.color { markdown::render(&text) } else { text }
+        match (self.mode, self.color) {
+            (Mode::Terminal, true) => markdown::render(&text),
+            (Mode::Terminal, false) => markdown::without_styles(&markdown::render(&text)),
+            _ => text,
+        }
     }
 
     fn clear_busy(&self, view: &mut View) -> Result<(), SendError> {

@@ -31,8 +31,9 @@ impl Completer for Words {
         if !start.starts_with('/') || start.contains(' ') {
             return Ok((pos, Vec::new()));
         }
-        let found = self.commands.iter().filter(|c| c.starts_with(start));
-        Ok((0, found.map(|c| Pair { display: c.clone(), replacement: format!("{c} ") }).collect()))
+        let words = self.commands.iter().map(|c| format!("/{}", c.trim_start_matches('/')));
+        let found = words.filter(|c| c.starts_with(start));
+        Ok((0, found.map(|c| Pair { replacement: format!("{c} "), display: c }).collect()))
     }
 }
 

@@ -142,6 +142,11 @@ impl Binding<'_> {
                     let help = crate::config::nearest_help(name, known);
                     findings.push(fault(format!("`[secrets]` of bot.toml has no `{name}`"), &help));
                 }
+            } else if value.as_str().is_some_and(|v| v.contains("${")) {
+                findings.push(fault(
+                    format!("`{}` is no expression of a preset", value.as_str().unwrap_or_default()),
+                    "the whole value is `${config.PATH}` or `${secret.NAME}`, or it has no `${`",
+                ));
             }
         }
         def

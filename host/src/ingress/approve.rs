@@ -35,7 +35,13 @@ pub(super) fn card(texts: &Texts, request: &ApprovalRequest) -> String {
         out.push_str("\n```");
     }
     for because in request.because.iter().filter(|b| b.effect == Opinion::Ask) {
-        out.push_str(&format!("\n- {}: {}", because.source, because.value));
+        let reason = match because.source.as_str() {
+            "requires_approval" => texts.get("approval-reason-declared", &[("value", &because.value)]),
+            "approval.write_mode" => texts.get("approval-reason-write", &[]),
+            "approval.execute_mode" => texts.get("approval-reason-execute", &[]),
+            source => format!("{source}: {}", because.value),
+        };
+        out.push_str(&format!("\n- {reason}"));
     }
     out
 }

@@ -78,6 +78,12 @@ fn switched_off(l: &Loading<'_, '_, '_>) -> Option<Diagnostic> {
     })
 }
 
+/// A later word that is meant as a file of the tool, as far as one can tell from its form.
+fn names_a_script(word: &str) -> bool {
+    let scripts = [".sh", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".lua", ".php", ".awk", ".bash"];
+    word.starts_with("./") || scripts.iter().any(|end| word.ends_with(end))
+}
+
 /// One word of the command line.
 struct Words<'w, 'l, 'r, 'c, 'i> {
     l: &'w mut Loading<'l, 'r, 'c>,
@@ -138,10 +144,15 @@ impl Words<'_, '_, '_, '_, '_> {
         if rel.is_empty() || word.chars().any(char::is_control) {
             return Ok(());
         }
-        if let Some(entry) = self.l.named(&rel)?
-            && !entry.is_folder()
-        {
-            self.reach(&entry, word);
+        match self.l.named(&rel)? {
+            Some(entry) if !entry.is_folder() => self.reach(&entry, word),
+            None if names_a_script(word) => {
+                let there = self.l.shown(&rel);
+                let message = format!("there is no file `{there}`, which the command line seems to name");
+                let d = Diagnostic::warning("run::file-missing", message);
+                self.fault(d.help("add the file, or correct the path; it starts at the tool's folder"));
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -92,6 +92,7 @@ fn check_values(doc: &Doc, l: &Loading<'_, '_, '_>, findings: &mut Findings) {
             .help("add `deprecated = true`, or remove the message");
         findings.add(doc.diag(d, "/deprecation_message"));
     }
+    check_words(doc, findings);
     if text_at(doc, "/execution_mode") == Some("thread") && doc.find("/run/command").is_some() {
         let d = Diagnostic::error("tool::bad-value", "`execution_mode = \"thread\"` is for native functions")
             .help("remove it: a command is a process of its own");
@@ -104,6 +105,21 @@ fn check_values(doc: &Doc, l: &Loading<'_, '_, '_>, findings: &mut Findings) {
         let d = Diagnostic::error("tool::bad-value", format!("the alias `{name}` is no legal name"))
             .help(format!("use `{nearest}`"));
         findings.add(doc.diag(d, &format!("/aliases/{n}")));
+    }
+}
+
+/// Command words are typed by people: one word, without a slash.
+fn check_words(doc: &Doc, findings: &mut Findings) {
+    let aliases = list_at(doc, "/command/aliases").len();
+    let pointers =
+        std::iter::once("/command/name".to_string()).chain((0..aliases).map(|n| format!("/command/aliases/{n}")));
+    for pointer in pointers {
+        let Some(word) = text_at(doc, &pointer) else { continue };
+        if !names::is_legal(word, NameRule::Plain) {
+            let nearest = names::nearest_legal(word, NameRule::Plain, "word");
+            let d = Diagnostic::error("tool::bad-value", format!("`{word}` cannot be typed as a chat command"));
+            findings.add(doc.diag(d.help(format!("one word of letters, digits, `-` and `_`: `{nearest}`")), &pointer));
+        }
     }
 }
 

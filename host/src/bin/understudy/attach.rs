@@ -12,7 +12,7 @@ pub(crate) async fn run(
     client: &Client,
     (key, info): (String, AdapterInfo),
     console: &Connection,
-    signals: &mut Signals,
+    (signals, terminal): (&mut Signals, bool),
 ) -> Result<u8, Failure> {
     let (read, mut write) = tokio::io::split(client.upgrade("/v1/chat", "understudy-chat").await?);
     put(&mut write, &FromClient::Hello(Box::new(Hello { info, key }))).await?;
@@ -31,7 +31,7 @@ pub(crate) async fn run(
                 sent?;
                 typed_all = true;
             }
-            caught = signals.ending() => {
+            caught = signals.leaving(terminal) => {
                 if std::mem::replace(&mut ended, true) {
                     return Ok(caught.exit());
                 }

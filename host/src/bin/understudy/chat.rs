@@ -33,7 +33,14 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
     let exit = match Client::find(&setting.data_of(&args.dir))? {
         Some(client) => {
             let key = format!("{ENDPOINT}/{}", run_id(setting));
-            match attach::run(&client, (key, Console.info()), &console, &mut Signals::listen()?).await {
+            match attach::run(
+                &client,
+                (key, Console.info()),
+                &console,
+                (&mut Signals::listen()?, interactive(args, setting)),
+            )
+            .await
+            {
                 // the one message has its answer, however the host left after it
                 Err(_) if args.once.is_some() && seen.is_settled() => OK,
                 ended => ended?,
@@ -62,11 +69,22 @@ async fn in_process(args: &Chat, setting: &Setting, console: Connection) -> Resu
         setting.out.report(&findings);
     }
     let stop = Arc::clone(&console.receive);
+    let mut events = host.events();
+    let telling = async {
+        while let Ok(event) = events.recv().await {
+            if event["event"] == "reload" && event["data"]["outcome"] == "rejected" {
+                refused_save(&setting.out, &event["data"]);
+            }
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::pin!(telling);
     let talk = host.attach(ENDPOINT, Console.info(), console);
     tokio::pin!(talk);
     let asked_to_end = tokio::select! {
         () = &mut talk => false,
-        _ = signals.ending() => true,
+        () = &mut telling => false,
+        _ = signals.leaving(interactive(args, setting)) => true,
     };
     if asked_to_end {
         stop.stop().await;
@@ -75,6 +93,20 @@ async fn in_process(args: &Chat, setting: &Setting, console: Connection) -> Resu
         () = host.shutdown() => Ok(OK),
         caught = signals.ending() => Ok(caught.exit()),
     }
+}
+
+/// A save that was refused: the author who chats should not wonder why nothing changed.
+fn refused_save(out: &Out, record: &Value) {
+    let found: Vec<plugin_sdk::Diagnostic> = serde_json::from_value(record["diagnostics"].clone()).unwrap_or_default();
+    let errors: Vec<_> = found.into_iter().filter(plugin_sdk::Diagnostic::is_error).collect();
+    out.report(&errors);
+    out.note("the change was refused; the version before it answers on");
+}
+
+/// Whether a person types into a line editor.
+fn interactive(args: &Chat, setting: &Setting) -> bool {
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    terminal && !setting.out.json && !args.plain && args.once.is_none()
 }
 
 /// Who types: the OS user as a master, or the subject asked for.

@@ -21,6 +21,7 @@ const SECTION: &str = include_str!("templates/SECTION.md");
 type Files = Vec<(PathBuf, String)>;
 
 pub(crate) fn run(args: &New, out: &Out) -> Result<u8, Failure> {
+    let args = &placed(args);
     check_name(args)?;
     let (files, next) = plan(args)?;
     let taken: Vec<String> = files.iter().map(|(p, _)| p).filter(|p| p.exists()).map(|p| shown(p)).collect();
@@ -41,6 +42,17 @@ pub(crate) fn run(args: &New, out: &Out) -> Result<u8, Failure> {
 fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     text.strip_prefix("./").unwrap_or(&text).to_string()
+}
+
+/// `new bot some/where/desk` is `new bot desk --in some/where`.
+fn placed(args: &New) -> New {
+    let path = Path::new(&args.name);
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let dir = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => args.dir.join(parent),
+        _ => args.dir.clone(),
+    };
+    New { kind: args.kind, name, dir, runtime: args.runtime.clone() }
 }
 
 fn check_name(args: &New) -> Result<(), Failure> {
@@ -80,6 +92,11 @@ fn plan(args: &New) -> Result<(Files, Vec<String>), Failure> {
         }
         NewKind::Tool => {
             let (_, owner) = plugin_at(dir)?;
+            if owner.is_root() && host::index::is_reserved(name) {
+                let why =
+                    format!("`{name}` is the name of a tool of the host; choose another, or put it into a plugin");
+                return Err(Failure::usage(why));
+            }
             (tool_files(dir, name, &owner), checks(dir)?)
         }
         NewKind::Skill => (vec![(dir.join("skills").join(name).join("SKILL.md"), fill(SKILL))], checks(dir)?),
@@ -98,7 +115,7 @@ fn tool_files(dir: &Path, name: &str, owner: &OwnerPath) -> Files {
     let tool = dir.join("tools").join(name);
     let test = TOOL_TEST.replace("@LOCAL@", name).replace("@QUALIFIED@", &owner.qualify(name));
     vec![
-        (tool.join("tool.toml"), TOOL.to_string()),
+        (tool.join("tool.toml"), TOOL.replace("@LOCAL@", name)),
         (tool.join("main.sh"), TOOL_SCRIPT.to_string()),
         (dir.join("tests").join(format!("{name}.toml")), test),
     ]

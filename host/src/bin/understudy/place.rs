@@ -112,6 +112,12 @@ impl Setting {
             host = starting => host?,
             caught = signals.ending() => return Err(Failure::interrupted(caught)),
         };
+        if !self.out.json {
+            // What makes an answer worse than it should be is said with it.
+            let degraded: Vec<_> =
+                host.warnings().iter().filter(|d| d.code == "bot::missing-variable").cloned().collect();
+            self.out.report(&degraded);
+        }
         let work = during(&self.out, &self.clock, step("working", 2), host.command(request.command, request.args));
         let answer = tokio::select! {
             (exit, body) = work => Ok(Answer { exit, body }.with_findings(host.warnings())),

@@ -51,6 +51,16 @@ impl Signals {
         }
     }
 
+    /// The next one that ends a conversation: in a terminal Ctrl-C stops the running turn instead, which the console does.
+    pub(crate) async fn leaving(&mut self, terminal: bool) -> Caught {
+        loop {
+            let caught = self.ending().await;
+            if caught != Caught::Interrupt || !terminal {
+                return caught;
+            }
+        }
+    }
+
     /// The next one that asks the process to end.
     pub(crate) async fn ending(&mut self) -> Caught {
         loop {

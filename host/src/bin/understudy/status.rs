@@ -3,7 +3,7 @@
 use crate::cli::Status;
 use crate::out::{Failure, OK, REFUSED};
 use crate::place::Setting;
-use crate::show::{items, moment, record_line, rows, short, table, word};
+use crate::show::{clean, items, moment, record_line, rows, short, table, word};
 use serde_json::{Value, json};
 
 pub(crate) async fn run(args: &Status, setting: &Setting) -> Result<u8, Failure> {
@@ -51,7 +51,15 @@ fn text_of(body: &Value) -> String {
     if desired["last_reload"].is_object() {
         out.push_str(&format!("{}\n", record_line(&desired["last_reload"])));
         for found in items(&desired["last_reload"]["diagnostics"]) {
-            out.push_str(&format!("  {}: {}\n", word(&found["code"]), word(&found["message"])));
+            let place = match (found["file"].as_str(), found["line"].as_u64()) {
+                (Some(file), Some(line)) => format!(" ({}:{line}:{})", clean(file), word(&found["column"])),
+                (Some(file), None) => format!(" ({})", clean(file)),
+                _ => String::new(),
+            };
+            out.push_str(&format!("  {}: {}{place}\n", word(&found["code"]), word(&found["message"])));
+            if let Some(help) = found["help"].as_str() {
+                out.push_str(&format!("    help: {}\n", clean(help)));
+            }
         }
     }
     out.push_str(&format!(

@@ -124,6 +124,12 @@ impl Reader<'_> {
             *key = Some(Key { name: text.into(), span });
             return Ok(());
         }
+        // `key:` without a value reaches this as a `~` that nobody wrote.
+        let written = self.text.lines().nth(span.line.saturating_sub(1) as usize).unwrap_or_default();
+        let text = match plain && text == "~" && !written.contains('~') {
+            true => "",
+            false => text,
+        };
         let node = match plain {
             true => Node { kind: resolve(text), span, plain: Some(text.into()) },
             false => Node::new(NodeKind::Str(text.into()), span),

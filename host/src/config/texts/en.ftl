@@ -51,6 +51,9 @@ command-usage = Usage: { $usage }
 ## Questions and approvals
 approval-title = May I run { $tool }?
 approval-asked-by = asked by { $name }
+approval-reason-declared = the tool asks for a confirmation ({ $value })
+approval-reason-write = it changes data
+approval-reason-execute = it runs a program
 approval-prompt = Answer yes or no.
 approval-approved = Approved by { $name }.
 approval-declined = Declined by { $name }.

@@ -51,6 +51,9 @@ command-usage = 用法:{ $usage }
 ## 提问与审批
 approval-title = 可以运行 { $tool } 吗?
 approval-asked-by = 由 { $name } 提出
+approval-reason-declared = 此工具要求确认({ $value })
+approval-reason-write = 它会修改数据
+approval-reason-execute = 它会运行程序
 approval-prompt = 请回答“是”或“否”。
 approval-approved = { $name } 已批准。
 approval-declined = { $name } 已拒绝。
