@@ -78,10 +78,9 @@ fn switched_off(l: &Loading<'_, '_, '_>) -> Option<Diagnostic> {
     })
 }
 
-/// A later word that is meant as a file of the tool, as far as one can tell from its form.
-fn names_a_script(word: &str) -> bool {
-    let scripts = [".sh", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".lua", ".php", ".awk", ".bash"];
-    word.starts_with("./") || scripts.iter().any(|end| word.ends_with(end))
+/// A later word that can only be meant as a file of the tool.
+fn names_a_file(word: &str) -> bool {
+    word.starts_with("./")
 }
 
 /// One word of the command line.
@@ -146,7 +145,7 @@ impl Words<'_, '_, '_, '_, '_> {
         }
         match self.l.named(&rel)? {
             Some(entry) if !entry.is_folder() => self.reach(&entry, word),
-            None if names_a_script(word) => {
+            None if names_a_file(word) => {
                 let there = self.l.shown(&rel);
                 let message = format!("there is no file `{there}`, which the command line seems to name");
                 let d = Diagnostic::warning("run::file-missing", message);

@@ -108,14 +108,14 @@ fn check_values(doc: &Doc, l: &Loading<'_, '_, '_>, findings: &mut Findings) {
     }
 }
 
-/// Command words are typed by people: one word, without a slash.
+/// Command words are typed by people: one word, without a slash; case does not count.
 fn check_words(doc: &Doc, findings: &mut Findings) {
     let aliases = list_at(doc, "/command/aliases").len();
     let pointers =
         std::iter::once("/command/name".to_string()).chain((0..aliases).map(|n| format!("/command/aliases/{n}")));
     for pointer in pointers {
         let Some(word) = text_at(doc, &pointer) else { continue };
-        if !names::is_legal(word, NameRule::Plain) {
+        if !names::is_legal(&word.to_lowercase(), NameRule::Plain) {
             let nearest = names::nearest_legal(word, NameRule::Plain, "word");
             let d = Diagnostic::error("tool::bad-value", format!("`{word}` cannot be typed as a chat command"));
             findings.add(doc.diag(d.help(format!("one word of letters, digits, `-` and `_`: `{nearest}`")), &pointer));

@@ -121,7 +121,7 @@ fn kinds_that_this_build_lacks() {
         ("mcp.json", "{}"),
         (
             "plugins/n/plugin.toml",
-            "version=\"1.0.0\"\ndescription=\"x\"\nsdk=\"^0.1\"\n[native]\nlibrary=\"n\"\n[wasm]\ncomponent=\"n.wasm\"\n",
+            "version=\"1.0.0\"\ndescription=\"x\"\nsdk=\"^1.0\"\n[native]\nlibrary=\"n\"\n[wasm]\ncomponent=\"n.wasm\"\n",
         ),
         ("tools/nat/tool.toml", "description=\"x\"\n[run]\nnative=\"f\"\n"),
     ]);

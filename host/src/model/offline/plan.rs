@@ -236,11 +236,7 @@ pub(super) fn local_name(qualified: &str) -> &str {
 }
 
 fn question(property: &Property) -> Value {
-    let asked = match property.question.contains(&property.name) {
-        true => property.question.clone(),
-        false => format!("{}: {}", property.name, property.question),
-    };
-    let text: String = asked.chars().take(MAX_QUESTION).collect();
+    let text: String = property.question.chars().take(MAX_QUESTION).collect();
     let options = property.options();
     let kind = if options.is_some() { "pick" } else { property.question_type() };
     match options {

@@ -152,6 +152,8 @@ impl Watcher {
                 () = sleep(&self.clock, pause) => {}
             }
             self.look().await;
+            // Told last: whoever sees a state may rely on its first look being done.
+            self.tell_state();
             self.fire();
         }
     }
@@ -187,13 +189,14 @@ impl Watcher {
             list.plugins = old.plugins;
             list.never.extend(old.never);
         }
-        let new: Vec<PathBuf> = list.folders.difference(&self.list.folders).cloned().collect();
+        let new: BTreeSet<PathBuf> = list.folders.difference(&self.list.folders).cloned().collect();
         self.list = list;
         self.arm_all();
-        self.missed(new).await;
-        // What is new in the list is no change; what is known keeps its old mark, so that a change during
-        // the preparation is found by the next look.
+        self.missed(new.clone()).await;
+        // What stands in a folder that is new in the list is no change; what is known keeps its old mark, and what
+        // came into an old folder meanwhile gets none, so that the next look finds both.
         let mut fresh = self.snapshot(|_| true).await;
+        fresh.retain(|path, _| self.known.contains_key(path) || path.parent().is_some_and(|p| new.contains(p)));
         for (path, stat) in std::mem::take(&mut self.known) {
             if let Some(slot) = fresh.get_mut(&path) {
                 *slot = stat;
@@ -203,13 +206,13 @@ impl Watcher {
         let now = self.clock.monotonic();
         self.next.sweep = now + SWEEP;
         self.next.poll = now + self.poll();
-        self.tell_state();
     }
 
     /// What changed in a new folder after its read and before its watch was announced by nobody.
-    async fn missed(&mut self, new: Vec<PathBuf>) {
+    async fn missed(&mut self, new: BTreeSet<PathBuf>) {
         let (Some(since), false) = (self.list.read_at, new.is_empty()) else { return };
         let list = self.list.clone();
+        let new: Vec<PathBuf> = new.into_iter().collect();
         let changed = blocking("look at new folders", move || snapshot::changed_since(&list, &new, since)).await;
         if changed.unwrap_or(true) {
             self.settle.event(self.clock.monotonic(), None);
@@ -262,7 +265,6 @@ impl Watcher {
         let now = self.clock.monotonic();
         self.next.poll = now + self.poll();
         self.next.again = now + AGAIN;
-        self.tell_state();
     }
 
     /// One hint. A folder that came is armed with all that is in it, one that went is let go.
@@ -316,7 +318,6 @@ impl Watcher {
             self.fallback.retain(|_, f| *f != Fallback::Refused);
             self.folders = None;
             self.arm_all();
-            self.tell_state();
         }
     }
 

@@ -142,7 +142,9 @@ fn answers_may_be_whole_phrases() {
 fn errors_are_said_in_words_and_long_results_are_cut() {
     let mut world = World::new(vec![echo()]);
     world.result = Err("Error[APPROVAL_REJECTED]: you said no".into());
-    assert_eq!(world.say("echo hello"), "That did not work: you said no");
+    assert_eq!(world.say("echo hello"), "I did not run it.");
+    world.result = Err("Error[COMMAND_FAILED]: it broke".into());
+    assert_eq!(world.say("echo hello"), "That did not work: it broke");
     world.result = Ok("界".repeat(5000));
     assert_eq!(world.say("echo hello").chars().count(), 4000);
 }
