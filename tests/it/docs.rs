@@ -98,10 +98,9 @@ fn printed(stage: &Path, n: usize) -> String {
 fn follow(name: &str, blocks: &[Block]) {
     let (stage, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let bin = binary().parent().expect("a folder").display().to_string();
-    let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(script(blocks, stage.path())).current_dir(home.path());
-    shell.env("PATH", path).env("NO_COLOR", "1").env_remove("OPENAI_API_KEY");
+    let text = format!("PATH='{bin}':\"$PATH\"\nexport PATH\n{}", script(blocks, stage.path()));
+    shell.arg("-c").arg(text).current_dir(home.path()).env("NO_COLOR", "1").env_remove("OPENAI_API_KEY");
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = shell.spawn().expect("a shell");
     let started = Instant::now();

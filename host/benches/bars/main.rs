@@ -19,9 +19,12 @@ mod turn;
 
 use table::Table;
 
+/// Measures and prints one part.
+type Rows = fn(&mut Table);
+
 fn main() {
     let filter = std::env::args().skip(1).find(|a| !a.starts_with("--"));
-    let parts: [(&str, fn(&mut Table)); 7] = [
+    let parts: [(&str, Rows); 7] = [
         ("prepare", prepare::rows),
         ("admission", admission::rows),
         ("discover", discover::rows),

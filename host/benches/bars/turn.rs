@@ -115,8 +115,9 @@ async fn saves(rig: &Rig, bot: &Path, count: usize, mark: &str) -> Samples {
         std::fs::write(bot.join(tree::EDITED), tree::manifest(&format!("{mark} {n}"))).expect("a file");
         loop {
             let event = events.recv().await.expect("events");
-            if event["event"] == "reload" {
-                assert_eq!(event["data"]["outcome"], "published", "{event:#}");
+            let outcome = event["data"]["outcome"].as_str().unwrap_or_default();
+            assert_ne!(outcome, "rejected", "{event:#}");
+            if event["event"] == "reload" && outcome == "published" {
                 break;
             }
         }

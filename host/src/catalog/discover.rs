@@ -55,9 +55,15 @@ impl Controller {
         }
         let words = query.query.trim();
         let set = &self.lock().set;
-        let found = if words.is_empty() { self.by_name(set, query.kind) } else { self.ranked(set, words, query.kind) };
         let limit = query.limit.unwrap_or(self.top_k).clamp(1, 20);
-        let omitted = found.len().saturating_sub(limit);
+        let (found, passed) = if words.is_empty() {
+            let all = self.by_name(set, query.kind);
+            let passed = all.len();
+            (all, passed)
+        } else {
+            self.ranked(set, words, query.kind, limit)
+        };
+        let omitted = passed.saturating_sub(limit);
         let hits: Vec<Hit> = found.into_iter().take(limit).filter_map(|i| self.hit(set, i)).collect();
         Ok(ToolResult::text(text_of(&hits, omitted, words)).with_data(json!({
             "items": hits.iter().map(shown).collect::<Vec<_>>(),
@@ -84,7 +90,8 @@ impl Controller {
         items
     }
 
-    fn ranked(&self, set: &LoadedSet, words: &str, kind: DiscoverKind) -> Vec<Item<'_>> {
+    /// The best, and how many there are.
+    fn ranked(&self, set: &LoadedSet, words: &str, kind: DiscoverKind, limit: usize) -> (Vec<Item<'_>>, usize) {
         let wanted = |id: ItemId| match self.item(id) {
             Some(Item::Tool(tool)) => {
                 matches!(kind, DiscoverKind::Tool | DiscoverKind::All) && self.findable(set, tool)
@@ -94,19 +101,21 @@ impl Controller {
             }
             None => false,
         };
-        let found = self.indexes.tools.ranking().search(words, wanted, usize::MAX);
-        found.into_iter().filter_map(|(id, _)| self.item(id)).collect()
+        let (found, passed) = self.indexes.tools.ranking().search_counted(words, wanted, limit);
+        (found.into_iter().filter_map(|(id, _)| self.item(id)).collect(), passed)
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        if let Some(tool) = self.indexes.tools.ranked_tool(id) {
+            return Some(Item::Tool(tool));
+        }
         let ranked = self.indexes.tools.ranking().item(id)?;
         match ranked.kind {
-            ItemKind::Tool => self.indexes.tools.get(&ranked.qualified).map(Item::Tool),
             ItemKind::Skill => {
                 let same = |s: &crate::index::Skill| s.qualified == ranked.qualified;
                 self.indexes.skills.iter().position(same).map(Item::Skill)
             }
-            ItemKind::Agent => None,
+            ItemKind::Tool | ItemKind::Agent => None,
         }
     }
 

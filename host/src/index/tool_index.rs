@@ -34,6 +34,8 @@ pub(super) struct Inner {
     pub(super) locals: HashMap<String, Vec<usize>>,
     pub(super) rules: CompiledRules,
     pub(super) ranking: Arc<Ranking>,
+    /// The tools of the first ranked items, in the order of these; what follows are skills and agents.
+    ranked: Vec<u32>,
 }
 
 /// The index; cheap to clone.
@@ -73,7 +75,8 @@ impl ToolIndex {
         let mut items = rank_items(&tools);
         items.extend(further);
         let ranking = Arc::new(Ranking::new(items));
-        Self(Arc::new(Inner { tools, names, wires: by_wire, locals, rules, ranking }))
+        let ranked = (0..).zip(&tools).filter(|(_, t)| is_ranked(t)).map(|(i, _)| i).collect();
+        Self(Arc::new(Inner { tools, names, wires: by_wire, locals, rules, ranking, ranked }))
     }
 
     /// All tools, in order of their ids.
@@ -130,8 +133,7 @@ impl ToolIndex {
 
     /// The tool of a ranked item; `None` for skills and agents.
     pub fn ranked_tool(&self, id: ItemId) -> Option<&Tool> {
-        let item = self.0.ranking.item(id).filter(|i| i.kind == ItemKind::Tool)?;
-        self.get(&item.qualified)
+        self.0.tools.get(*self.0.ranked.get(id.0 as usize)? as usize)
     }
 
     /// A view that shares the index.
@@ -157,8 +159,13 @@ impl std::fmt::Debug for ToolIndex {
 }
 
 /// Listed and private tools as ranked items.
+/// Hidden tools are found by nobody.
+fn is_ranked(tool: &Tool) -> bool {
+    !tool.def().options.hidden
+}
+
 pub(super) fn rank_items(tools: &[Tool]) -> Vec<RankItem> {
-    let found = tools.iter().filter(|t| !t.def().options.hidden);
+    let found = tools.iter().filter(|t| is_ranked(t));
     found
         .map(|t| {
             let options = &t.def().options;

@@ -86,8 +86,19 @@ impl Ranking {
 
     /// The best items that pass `filter`, best first. An unrelated query finds nothing.
     pub fn search(&self, query: &str, filter: impl Fn(ItemId) -> bool, limit: usize) -> Vec<(ItemId, f64)> {
+        self.search_counted(query, filter, limit).0
+    }
+
+    /// The same, and how many passed: only the best are put in order.
+    pub fn search_counted(
+        &self,
+        query: &str,
+        filter: impl Fn(ItemId) -> bool,
+        limit: usize,
+    ) -> (Vec<(ItemId, f64)>, usize) {
         let mut hits = self.scored(query);
         hits.retain(|(i, _)| filter(ItemId(*i)));
+        let passed = hits.len();
         let order = |a: &(u32, f64), b: &(u32, f64)| {
             b.1.total_cmp(&a.1).then_with(|| self.place[a.0 as usize].cmp(&self.place[b.0 as usize]))
         };
@@ -96,7 +107,7 @@ impl Ranking {
         }
         hits.truncate(limit);
         hits.sort_unstable_by(order);
-        hits.into_iter().map(|(i, score)| (ItemId(i), score)).collect()
+        (hits.into_iter().map(|(i, score)| (ItemId(i), score)).collect(), passed)
     }
 
     /// Every item above the floor.
