@@ -102,7 +102,10 @@ fn follow(name: &str, blocks: &[Block]) {
     let text = format!("PATH='{bin}':\"$PATH\"\nexport PATH\n{}", script(blocks, stage.path()));
     shell.arg("-c").arg(text).current_dir(home.path()).env("NO_COLOR", "1").env_remove("OPENAI_API_KEY");
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group of its own: a host that a page starts in the background ends with the page.
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     let mut child = shell.spawn().expect("a shell");
+    let group = rustix::process::Pid::from_child(&child);
     let started = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("a child") {
@@ -114,6 +117,9 @@ fn follow(name: &str, blocks: &[Block]) {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
+    if let Err(e) = rustix::process::kill_process_group(group, rustix::process::Signal::TERM) {
+        assert_eq!(e, rustix::io::Errno::SRCH, "only an empty group cannot be told");
+    }
     let runs = || (0..blocks.len()).filter(|n| stage.path().join(format!("{n}.out")).exists());
     if !status.success() {
         let last = runs().max().unwrap_or_default();
