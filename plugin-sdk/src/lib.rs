@@ -7,6 +7,7 @@ mod adapter;
 mod call;
 mod context;
 mod diagnostic;
+mod hook;
 mod message;
 pub mod ports;
 mod principal;
@@ -20,6 +21,9 @@ pub use adapter::{
 pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable};
 pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};
 pub use diagnostic::{Diagnostic, Diagnostics, Related, Severity, Span};
+pub use hook::{
+    BodyStatus, HookError, HookEvent, HookEventKind, HookHandler, HookPayload, HookRegistration, HookResult,
+};
 pub use message::{
     Addressed, Button, ButtonStyle, CommandCall, ForwardEntry, MediaRef, MediaSource, MentionTarget, Message, ReplyTo,
     Segment, TextFormat,
