@@ -141,6 +141,42 @@ pub trait Callable: std::marker::Send + Sync {
     fn owns_timeout(&self) -> bool {
         false
     }
+
+    /// What the tool's own policy (path, command, URL) says about this one call; `None` when it has none.
+    /// Only a tool of the host gains by `Verified`; everybody's `Ask` and `Deny` count.
+    fn dedicated(&self, _input: &Map<String, Value>, _cx: &ToolExecutionContext) -> Option<Dedicated> {
+        None
+    }
+
+    /// The command line this call would run, so that an approval also covers the files it names.
+    fn command_line(&self, _input: &Map<String, Value>, _cx: &ToolExecutionContext) -> Option<CommandLine> {
+        None
+    }
+}
+
+/// The opinion of a dedicated policy about one concrete operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dedicated {
+    /// Judged and found without risk.
+    Verified,
+    /// A person decides; why.
+    Ask(String),
+    /// Refused.
+    Deny {
+        /// Code of the error the model sees, as `COMMAND_DENIED`.
+        code: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A command line as words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The first names the program.
+    pub words: Vec<String>,
+    /// Where it runs.
+    pub cwd: std::path::PathBuf,
 }
 
 impl CallResult {

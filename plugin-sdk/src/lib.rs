@@ -18,7 +18,7 @@ pub use adapter::{
     Ability, Adapter, AdapterError, AdapterInfo, AdapterLimits, Connection, Delivery, Dialect, Draft, Edit, Inbound,
     Lookup, Outgoing, OutgoingKind, Receive, Send, SendError, Sent, Settled, TextUnit, Unsupported,
 };
-pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable};
+pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable, CommandLine, Dedicated};
 pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};
 pub use diagnostic::{Diagnostic, Diagnostics, Related, Severity, Span};
 pub use hook::{

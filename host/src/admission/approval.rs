@@ -1,11 +1,12 @@
-//! Does this call ask: opinions A (declared), B (capability) and E (admin); the strictest wins.
+//! Does this call ask: opinions A (declared), B (capability), C (dedicated), D (parent) and E (admin); the
+//! strictest wins.
 
 use super::pattern::{NamePattern, best};
 use super::platforms::CONSOLE;
 use super::predicate::effective_role;
 use super::{Facts, LivePolicy};
 use crate::config::{Mode, Table, ToolOverride};
-use plugin_sdk::{Approval, Capability, Role, Scope};
+use plugin_sdk::{Approval, Capability, Dedicated, Role, Scope};
 
 /// One opinion; the order is strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +113,25 @@ pub struct ApprovalDecision {
     pub approvers: Vec<String>,
     /// `ask` became `allow` because a master asked for it.
     pub auto_master: bool,
+    /// `ask` became `allow` because somebody allowed the tool for this session.
+    pub granted: bool,
+    /// Code of the error when a dedicated policy denies.
+    pub code: Option<String>,
 }
+
+/// What is known of one concrete call beside its tool.
+#[derive(Debug, Clone, Default)]
+pub struct Extra {
+    /// Opinion C.
+    pub dedicated: Option<Dedicated>,
+    /// Opinion D: what the parent of a sub-agent may do.
+    pub parent: Option<Because>,
+    /// Somebody allowed this tool, as it is, for this session.
+    pub granted: bool,
+}
+
+/// The reason of a dedicated policy, as a source.
+const DEDICATED: &str = "policy";
 
 impl ApprovalDecision {
     /// The opinions that carry the decision.
@@ -120,12 +139,52 @@ impl ApprovalDecision {
         let wanted = if self.auto_master { Opinion::Ask } else { self.decision };
         self.because.iter().filter(move |b| b.effect == wanted)
     }
+
+    /// Whether the tool's own policy wants this concrete call looked at.
+    pub fn asked_by_policy(&self) -> bool {
+        self.because.iter().any(|b| b.source == DEDICATED && b.effect == Opinion::Ask)
+    }
 }
 
-/// Opinions A, B and E for one call by the person of the facts.
-pub fn approval(tool: &Gated<'_>, facts: &Facts, policy: &LivePolicy) -> ApprovalDecision {
-    let mut because = vec![declared_opinion(tool)];
+/// The five opinions for one call by the person of the facts.
+pub fn approval(tool: &Gated<'_>, facts: &Facts, policy: &LivePolicy, extra: &Extra) -> ApprovalDecision {
+    let without = opinions(tool, policy, extra, false);
+    let asked = strictest(&without) == Opinion::Ask;
+    let because = if asked && extra.granted { opinions(tool, policy, extra, true) } else { without };
+    let strictest = strictest(&because);
+    let auto_master = strictest == Opinion::Ask && auto_approves(facts, policy);
+    let code = match &extra.dedicated {
+        Some(Dedicated::Deny { code, .. }) => Some(code.clone()),
+        _ => None,
+    };
+    ApprovalDecision {
+        decision: if auto_master { Opinion::Allow } else { strictest },
+        because,
+        approvers: policy.input.approval.approvers.clone(),
+        auto_master,
+        granted: asked && strictest == Opinion::Allow,
+        code,
+    }
+}
+
+fn strictest(because: &[Because]) -> Opinion {
+    because.iter().map(|b| b.effect).max().unwrap_or(Opinion::Ask)
+}
+
+/// Every opinion that is given. A grant answers A and a `confirm` of B, nothing else.
+fn opinions(tool: &Gated<'_>, policy: &LivePolicy, extra: &Extra, granted: bool) -> Vec<Because> {
+    let mut because = vec![declared_opinion(tool, extra.dedicated.as_ref())];
     because.extend(capability_opinions(tool, policy));
+    let remembered = granted && tool.declared.approval != Approval::Always;
+    for b in because.iter_mut().filter(|b| remembered && b.effect == Opinion::Ask) {
+        b.value.push_str(", allowed for this session");
+        b.effect = Opinion::Allow;
+    }
+    because.extend(extra.dedicated.as_ref().map(dedicated_opinion));
+    if let Some(parent) = &extra.parent {
+        // First of equals: on a tie the parent's reason is the one that is told.
+        because.insert(0, parent.clone());
+    }
     if let Some(key) = policy.override_denies(tool.names) {
         because.push(Because {
             source: format!("tools.override.\"{key}\".approval"),
@@ -133,13 +192,32 @@ pub fn approval(tool: &Gated<'_>, facts: &Facts, policy: &LivePolicy) -> Approva
             effect: Opinion::Deny,
         });
     }
-    let strictest = because.iter().map(|b| b.effect).max().unwrap_or(Opinion::Ask);
-    let auto_master = strictest == Opinion::Ask && auto_approves(facts, policy);
-    ApprovalDecision {
-        decision: if auto_master { Opinion::Allow } else { strictest },
-        because,
-        approvers: policy.input.approval.approvers.clone(),
-        auto_master,
+    because
+}
+
+fn dedicated_opinion(said: &Dedicated) -> Because {
+    let (value, effect) = match said {
+        Dedicated::Verified => ("verified".to_string(), Opinion::Allow),
+        Dedicated::Ask(reason) => (reason.clone(), Opinion::Ask),
+        Dedicated::Deny { reason, .. } => (reason.clone(), Opinion::Deny),
+    };
+    Because { source: DEDICATED.into(), value, effect }
+}
+
+/// Whether a yes may be remembered for the session: for `once`, and for a master's `on-risk` call that is asked
+/// about only because nobody declared what the tool can do. A grant would not answer any other reason.
+pub fn may_remember(tool: &Gated<'_>, decision: &ApprovalDecision, facts: &Facts) -> bool {
+    let asks = |b: &&Because| b.effect == Opinion::Ask;
+    let own = |b: &Because| b.source == tool.declared.source;
+    let mode = |b: &Because| b.source.starts_with("approval.");
+    match tool.declared.approval {
+        Approval::Once => decision.because.iter().filter(asks).all(|b| own(b) || mode(b)),
+        Approval::OnRisk => {
+            effective_role(facts) == Some(Role::Master)
+                && tool.capabilities.is_none()
+                && decision.because.iter().filter(asks).all(own)
+        }
+        Approval::Never | Approval::Always => false,
     }
 }
 
@@ -150,18 +228,21 @@ fn auto_approves(facts: &Facts, policy: &LivePolicy) -> bool {
         && (place.scope == Scope::Private || place.platform == CONSOLE)
 }
 
-fn declared_opinion(tool: &Gated<'_>) -> Because {
+fn declared_opinion(tool: &Gated<'_>, dedicated: Option<&Dedicated>) -> Because {
     let (value, effect) = match tool.declared.approval {
         Approval::Never => ("never".to_string(), Opinion::Allow),
         Approval::Always => ("always".to_string(), Opinion::Ask),
         Approval::Once => ("once".to_string(), Opinion::Ask),
-        Approval::OnRisk => on_risk(tool),
+        Approval::OnRisk => on_risk(tool, dedicated),
     };
     Because { source: tool.declared.source.clone(), value, effect }
 }
 
-fn on_risk(tool: &Gated<'_>) -> (String, Opinion) {
+fn on_risk(tool: &Gated<'_>, dedicated: Option<&Dedicated>) -> (String, Opinion) {
     let name = tool.names.first().map_or("", String::as_str);
+    if tool.builtin && dedicated == Some(&Dedicated::Verified) {
+        return ("on-risk: this operation was verified".into(), Opinion::Allow);
+    }
     if tool.builtin && HARMLESS_BUILTINS.contains(&name) {
         return ("on-risk: a tool of the host without risk".into(), Opinion::Allow);
     }

@@ -1,6 +1,6 @@
 //! Why something is or is not offered: the same predicate, step by step, in words.
 
-use super::approval::{ApprovalDecision, Gated, approval};
+use super::approval::{ApprovalDecision, Extra, Gated, approval};
 use super::predicate::{Guarded, effective_role, permit_step, platform_step, scope_step};
 use super::{Denial, Facts, LivePolicy};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ pub fn explain(input: &ExplainInput<'_>, facts: &Facts, policy: &LivePolicy) -> 
         checks: checks(input, facts, policy),
         denial: super::can_access_tool(guarded, facts, policy).err(),
         exposure: input.exposure.clone(),
-        approval: input.gated.as_ref().map(|g| approval(g, facts, policy)),
+        approval: input.gated.as_ref().map(|g| approval(g, facts, policy, &Extra::default())),
     }
 }
 

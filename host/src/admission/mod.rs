@@ -18,7 +18,7 @@ mod subject;
 mod tests;
 
 pub use access::{AccessVerdict, access};
-pub use approval::{ApprovalDecision, Because, Declared, Gated, Opinion, Overrides, approval};
+pub use approval::{ApprovalDecision, Because, Declared, Extra, Gated, Opinion, Overrides, approval, may_remember};
 pub use check::{Finding, check_permits, check_policy, check_rules};
 pub use compiled::{BitSet, CompiledRules};
 pub use explain::{Check, ExplainInput, Explanation, Exposure, explain};

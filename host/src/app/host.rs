@@ -15,7 +15,7 @@ use crate::net::Http;
 use crate::outbound::Outbound;
 use crate::reload::{self, ReloadHandle, ReloadRecord, ReloadSetup, Started};
 use crate::runtime::command::{CommandPool, HostEnv};
-use crate::session::{LaneLimits, Lanes, Questions, Sessions, StopCause};
+use crate::session::{Grants, LaneLimits, Lanes, Questions, Sessions, StopCause};
 use crate::store::DataLock;
 use crate::task::Tasks;
 use async_trait::async_trait;
@@ -308,6 +308,7 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         sessions: Sessions::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         lanes: Lanes::new(lane_limits(bot), Arc::clone(&core.clock)),
         questions: Questions::new(Arc::clone(&core.store), Arc::clone(&core.clock), core.journal.clone()),
+        grants: Grants::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         outbound: Outbound::new(Arc::clone(&core.clock)),
         endpoints: Endpoints::default(),
     }

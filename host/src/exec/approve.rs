@@ -1,12 +1,14 @@
 //! Phase 7: a person's yes, where one is needed.
 
+use super::ToolExecutor;
 use super::claim::journal_error;
-use super::examine::{Examined, denied};
+use super::examine::Examined;
 use super::executor::{TurnScope, cancelled};
-use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
-use super::{ToolExecutor, arguments};
-use crate::admission::{approval, may_answer};
-use plugin_sdk::{Capability, ToolError, ToolExecutionContext};
+use super::identity::{self, changed_files};
+use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, CallIdentity};
+use crate::admission::may_answer;
+use crate::session::fresh_id;
+use plugin_sdk::{ToolError, ToolExecutionContext};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,34 +20,15 @@ pub(super) enum Approved {
     ByPolicy,
     /// A master asked for it and `approval.auto_approve_master` is on.
     AutoMaster,
-    /// This person said yes.
-    By(String),
+    /// It was allowed for this session; id of the grant.
+    ByGrant(String),
+    /// This person said yes; id of the record.
+    By(String, String),
     /// The caller brought the approval along.
     Given,
 }
 
-/// What a person is shown.
-pub(super) fn request_of(examined: &Examined<'_>, call_id: &str, timeout: Duration) -> ApprovalRequest {
-    let options = &examined.tool.def().options;
-    ApprovalRequest {
-        call_id: call_id.to_string(),
-        tool: examined.tool.qualified.to_string(),
-        owner: examined.tool.owner().to_string(),
-        arguments: examined.frozen.arguments.clone(),
-        shown: arguments::shown(examined.tool, &examined.frozen.arguments),
-        args_hash: examined.frozen.args_hash.clone(),
-        because: examined.decision.deciding().cloned().collect(),
-        approvers: examined.decision.approvers.clone(),
-        executes: options.capabilities.iter().flatten().any(|c| *c == Capability::Execute),
-        timeout,
-    }
-}
-
 impl ToolExecutor {
-    pub(super) fn approval_timeout(&self, cx: &ToolExecutionContext) -> Duration {
-        Duration::from_secs(self.fresh(cx).1.input().approval.timeout_seconds)
-    }
-
     /// Asks where the policy says so; judges admission and denies again after the answer.
     pub(super) async fn approve(
         &self,
@@ -54,6 +37,9 @@ impl ToolExecutor {
         cx: &ToolExecutionContext,
         approved: bool,
     ) -> Result<Approved, ToolError> {
+        if examined.decision.granted {
+            return self.by_grant(examined, call_id, cx).await;
+        }
         if !examined.needs_person() {
             return Ok(if examined.decision.auto_master { Approved::AutoMaster } else { Approved::ByPolicy });
         }
@@ -68,56 +54,120 @@ impl ToolExecutor {
             return Err(earlier);
         }
         let port = askable(turn)?;
+        let _paused: Vec<_> = self.nest.within.iter().chain([&turn.ports.countdown]).map(|c| c.pause()).collect();
+        // Calls that overlap may both call a tool that asks: their cards come one after another.
+        let _card = tokio::select! {
+            biased;
+            () = cx.cancellation.cancelled() => return Err(cancelled()),
+            card = turn.state.card.lock() => card,
+        };
+        if let Some(earlier) = turn.state.refusal(&examined.key()) {
+            return Err(earlier);
+        }
         if !turn.state.take_card(turn.ports.policy.read().input().approval.max_per_turn) {
             return Err(ToolError::new("APPROVAL_LIMIT", "too many approvals were asked for in this turn"));
         }
-        let request = request_of(examined, call_id, self.approval_timeout(cx));
+        let mut request = self.request_of(examined, call_id, cx);
+        request.call.files = identity::files_of(examined, cx).await;
         self.note_question(turn, "question.asked", &request, cx, None).await.map_err(|e| journal_error(&e))?;
-        let answer = self.wait_for_answer(turn, port, &request, cx).await;
-        let kind = match &answer {
-            ApprovalAnswer::Allowed(_) | ApprovalAnswer::Rejected(_) => "question.answered",
-            ApprovalAnswer::Expired => "question.expired",
-            ApprovalAnswer::Unavailable(_) => "question.refused",
-            ApprovalAnswer::Withdrawn => "question.withdrawn",
-        };
-        self.note_question(turn, kind, &request, cx, Some(&answer)).await.map_err(|e| journal_error(&e))?;
-        self.judge_answer(turn, examined, answer, cx)
+        let answer = self.wait_for_answer(port.as_ref(), &request, cx).await;
+        self.note_question(turn, kind_of(&answer), &request, cx, Some(&answer)).await.map_err(|e| journal_error(&e))?;
+        self.judge_answer(turn, examined, (&request, answer), cx).await
     }
 
-    /// The clock of the turn and of every call around this one stands still meanwhile.
-    async fn wait_for_answer(
+    /// A yes from before: on record before it counts.
+    async fn by_grant(
         &self,
-        turn: &TurnScope,
-        port: Arc<dyn ApprovalPort>,
-        request: &ApprovalRequest,
+        examined: &Examined<'_>,
+        call_id: &str,
         cx: &ToolExecutionContext,
-    ) -> ApprovalAnswer {
-        let _paused: Vec<_> = self.nest.within.iter().chain([&turn.ports.countdown]).map(|c| c.pause()).collect();
-        let asked = async {
-            // Calls that overlap may both call a tool that asks: their cards come one after another.
-            let _card = turn.state.card.lock().await;
-            tokio::select! {
-                biased;
-                answer = port.ask(request.clone()) => answer,
-                () = self.base.clock.sleep(request.timeout) => ApprovalAnswer::Expired,
-            }
+    ) -> Result<Approved, ToolError> {
+        let Some(turn) = &self.turn else { return Ok(Approved::ByPolicy) };
+        let tool = examined.tool;
+        let grants = turn.ports.gates.grants.as_ref();
+        let standing = self.standing_grant(tool, &turn.ports.policy.read());
+        let (Some(grants), Some(id)) = (grants, standing) else {
+            // Revoked since phase 6: the call is judged as if it had never been allowed.
+            let error = ToolError::new("APPROVAL_STALE", "what was allowed for this session was revoked just now");
+            return Err(error.retryable());
         };
-        tokio::select! {
-            biased;
-            () = cx.cancellation.cancelled() => ApprovalAnswer::Withdrawn,
-            answer = asked => answer,
+        let data = json!({
+            "call_id": call_id, "tool": &*tool.qualified, "owner": tool.owner(), "grant_id": id,
+            "conversation": cx.origin.conversation.to_string(), "args_hash": examined.frozen.args_hash,
+            "effect": "allow", "reason": "grant",
+        });
+        self.append(turn, "grant.used", cx, data, false).await.map_err(|e| journal_error(&e))?;
+        if let Err(e) = grants.used(&id).await {
+            tracing::warn!(error = %e, "the use of a grant was not noted; it may be forgotten too early");
+        }
+        Ok(Approved::ByGrant(id))
+    }
+
+    /// What a person would be shown; the files it would run are looked at only when it is asked.
+    pub(super) fn request_of(
+        &self,
+        examined: &Examined<'_>,
+        call_id: &str,
+        cx: &ToolExecutionContext,
+    ) -> ApprovalRequest {
+        let call = self.identity(examined, call_id, cx);
+        let (facts, policy) = self.fresh(cx);
+        let remembers = self.turn.as_ref().is_some_and(|t| t.ports.gates.grants.is_some());
+        ApprovalRequest {
+            record_id: fresh_id(),
+            call,
+            arguments: examined.frozen.arguments.clone(),
+            shown: super::arguments::shown(examined.tool, &examined.frozen.arguments),
+            because: examined.decision.deciding().cloned().collect(),
+            approvers: examined.decision.approvers.clone(),
+            gravity: identity::gravity(examined),
+            session: identity::offer(examined, &facts).filter(|_| remembers),
+            timeout: Duration::from_secs(policy.input().approval.timeout_seconds),
         }
     }
 
-    fn judge_answer(
+    fn identity(&self, examined: &Examined<'_>, call_id: &str, cx: &ToolExecutionContext) -> CallIdentity {
+        match &self.turn {
+            Some(turn) => {
+                let digest = turn.ports.owners.digest(examined.tool.owner());
+                identity::of(examined, (call_id, digest), &turn.ports.gates.session, cx)
+            }
+            None => identity::of(examined, (call_id, String::new()), &cx.session_id, cx),
+        }
+    }
+
+    /// The port keeps the deadline, because it alone knows when the card was shown.
+    async fn wait_for_answer(
+        &self,
+        port: &dyn ApprovalPort,
+        request: &ApprovalRequest,
+        cx: &ToolExecutionContext,
+    ) -> ApprovalAnswer {
+        let asked = port.ask(request.clone());
+        tokio::pin!(asked);
+        tokio::select! {
+            biased;
+            answer = &mut asked => return answer,
+            () = cx.cancellation.cancelled() => {}
+        }
+        // The port sees the same signal: it closes its card, then it is here.
+        tokio::select! {
+            biased;
+            _ = &mut asked => ApprovalAnswer::Withdrawn,
+            () = self.base.clock.sleep(CLOSING) => ApprovalAnswer::Withdrawn,
+        }
+    }
+
+    async fn judge_answer(
         &self,
         turn: &TurnScope,
         examined: &Examined<'_>,
-        answer: ApprovalAnswer,
+        (request, answer): (&ApprovalRequest, ApprovalAnswer),
         cx: &ToolExecutionContext,
     ) -> Result<Approved, ToolError> {
-        let who = match answer {
-            ApprovalAnswer::Allowed(who) => who,
+        let (who, remember) = match answer {
+            ApprovalAnswer::Allowed(who) => (who, false),
+            ApprovalAnswer::AllowedSession(who) => (who, true),
             ApprovalAnswer::Rejected(_) => {
                 let error = ToolError::new("APPROVAL_REJECTED", "the person asked said no; do not try this call again");
                 turn.state.note_refusal(examined.key(), error.clone());
@@ -127,15 +177,74 @@ impl ToolExecutor {
                 return Err(ToolError::new("APPROVAL_EXPIRED", "nobody answered in time, which means no"));
             }
             ApprovalAnswer::Unavailable(why) => return Err(unavailable(&why)),
+            ApprovalAnswer::Limit => {
+                return Err(ToolError::new("APPROVAL_LIMIT", "too many approvals of this person are open already"));
+            }
+            ApprovalAnswer::Unrecorded(why) => {
+                let message = "the question could not be recorded, so the call was not run";
+                return Err(ToolError::new("JOURNAL_UNAVAILABLE", message).detail("cause", why));
+            }
             ApprovalAnswer::Withdrawn => return Err(cancelled()),
         };
         let (facts, policy) = self.fresh(cx);
         self.admit(examined.tool, &facts, &policy)?;
-        denied(&approval(&examined.tool.gated(), &facts, &policy))?;
-        if !examined.frozen.is_intact() {
+        self.decide(examined.tool, &examined.frozen, cx, (&facts, &policy))?;
+        self.still_the_same(examined, request, cx).await?;
+        if remember {
+            self.remember(turn, examined, (request, &who), cx).await?;
+        }
+        Ok(Approved::By(who, request.record_id.clone()))
+    }
+
+    /// What was shown, recorded and hashed is what will run.
+    async fn still_the_same(
+        &self,
+        examined: &Examined<'_>,
+        request: &ApprovalRequest,
+        cx: &ToolExecutionContext,
+    ) -> Result<(), ToolError> {
+        let now = self.identity(examined, &request.call.call_id, cx);
+        if !examined.frozen.is_intact() || now.call_hash != request.call.call_hash {
             return Err(ToolError::new("APPROVAL_MISMATCH", "the arguments are not the approved ones"));
         }
-        Ok(Approved::By(who))
+        match changed_files(&request.call.files, &identity::files_of(examined, cx).await).as_slice() {
+            [] => Ok(()),
+            changed => {
+                let message = "a file this call runs was changed after the question; call again to ask again";
+                Err(ToolError::new("APPROVAL_STALE", message).retryable().detail("files", changed.to_vec()))
+            }
+        }
+    }
+
+    /// Keeps a yes for the session: on record, durable, before it counts.
+    async fn remember(
+        &self,
+        turn: &TurnScope,
+        examined: &Examined<'_>,
+        (request, who): (&ApprovalRequest, &str),
+        cx: &ToolExecutionContext,
+    ) -> Result<(), ToolError> {
+        let Some(grants) = turn.ports.gates.grants.as_ref().filter(|_| request.session.is_some()) else {
+            return Ok(());
+        };
+        let call = &request.call;
+        let data = json!({
+            "call_id": call.call_id, "tool": call.tool, "owner": call.owner, "args_hash": call.args_hash,
+            "conversation": cx.origin.conversation.to_string(), "effect": "allow", "reason": "session",
+            "answered_by": who, "record_id": request.record_id, "tool_hash": call.tool_hash,
+        });
+        self.append(turn, "grant.added", cx, data, true).await.map_err(|e| journal_error(&e))?;
+        match grants.add(&examined.tool.qualified, &call.tool_hash, who).await {
+            Ok((_, Some(left))) => {
+                if let Some(port) = &turn.ports.gates.approval {
+                    port.grant_dropped(&left.tool).await;
+                }
+            }
+            Ok((_, None)) => {}
+            // The yes stands for this call; the next one asks again.
+            Err(e) => tracing::warn!(error = %e, "a yes for the session was not kept"),
+        }
+        Ok(())
     }
 
     async fn note_question(
@@ -146,16 +255,20 @@ impl ToolExecutor {
         cx: &ToolExecutionContext,
         answer: Option<&ApprovalAnswer>,
     ) -> Result<(), crate::journal::JournalError> {
+        use ApprovalAnswer::{Allowed, AllowedSession, Rejected};
         let answered_by = match answer {
-            Some(ApprovalAnswer::Allowed(who) | ApprovalAnswer::Rejected(who)) => Some(who.as_str()),
+            Some(Allowed(who) | AllowedSession(who) | Rejected(who)) => Some(who.as_str()),
             _ => None,
         };
         let because: Vec<_> = request.because.iter().map(|b| json!({ "source": b.source, "value": b.value })).collect();
+        let call = &request.call;
         let data = json!({
-            "call_id": request.call_id,
-            "tool": request.tool,
-            "owner": request.owner,
-            "args_hash": request.args_hash,
+            "record_id": request.record_id,
+            "call_id": call.call_id,
+            "tool": call.tool,
+            "owner": call.owner,
+            "args_hash": call.args_hash,
+            "call_hash": call.call_hash,
             "conversation": cx.origin.conversation.to_string(),
             "reason": because,
             "effect": answer.map(effect_of),
@@ -166,12 +279,29 @@ impl ToolExecutor {
     }
 }
 
+/// How long a port may take to close the card of a stopped turn.
+const CLOSING: Duration = Duration::from_secs(5);
+
+fn kind_of(answer: &ApprovalAnswer) -> &'static str {
+    match answer {
+        ApprovalAnswer::Allowed(_) | ApprovalAnswer::AllowedSession(_) | ApprovalAnswer::Rejected(_) => {
+            "question.answered"
+        }
+        ApprovalAnswer::Expired => "question.expired",
+        ApprovalAnswer::Unavailable(_) | ApprovalAnswer::Limit | ApprovalAnswer::Unrecorded(_) => "question.refused",
+        ApprovalAnswer::Withdrawn => "question.withdrawn",
+    }
+}
+
 fn effect_of(answer: &ApprovalAnswer) -> &'static str {
     match answer {
         ApprovalAnswer::Allowed(_) => "allow",
+        ApprovalAnswer::AllowedSession(_) => "allow_session",
         ApprovalAnswer::Rejected(_) => "deny",
         ApprovalAnswer::Expired => "expired",
         ApprovalAnswer::Unavailable(_) => "unavailable",
+        ApprovalAnswer::Limit => "limit",
+        ApprovalAnswer::Unrecorded(_) => "unrecorded",
         ApprovalAnswer::Withdrawn => "withdrawn",
     }
 }
@@ -184,7 +314,7 @@ fn askable(turn: &TurnScope) -> Result<Arc<dyn ApprovalPort>, ToolError> {
     if !may_answer(&facts.principal) {
         return Err(unavailable("the sender is not an identified person"));
     }
-    turn.ports.approval.clone().ok_or_else(|| unavailable("there is no way to ask here"))
+    turn.ports.gates.approval.clone().ok_or_else(|| unavailable("there is no way to ask here"))
 }
 
 fn unavailable(why: &str) -> ToolError {

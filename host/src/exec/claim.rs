@@ -39,11 +39,12 @@ impl ToolExecutor {
         if is_conversation(tool) {
             return Ok(());
         }
-        let (reason, answered_by) = match approved {
-            Approved::ByPolicy => ("policy", None),
-            Approved::AutoMaster => ("auto_master", None),
-            Approved::Given => ("given", None),
-            Approved::By(who) => ("approved", Some(who.as_str())),
+        let (reason, answered_by, record_id) = match approved {
+            Approved::ByPolicy => ("policy", None, None),
+            Approved::AutoMaster => ("auto_master", None, None),
+            Approved::Given => ("given", None, None),
+            Approved::ByGrant(id) => ("grant", None, Some(id.as_str())),
+            Approved::By(who, id) => ("approved", Some(who.as_str()), Some(id.as_str())),
         };
         let data = json!({
             "call_id": call_id,
@@ -54,6 +55,7 @@ impl ToolExecutor {
             "effect": "allow",
             "reason": reason,
             "answered_by": answered_by,
+            "record_id": record_id,
             "read_only": tool.def().is_read_only(),
         });
         let durable = !tool.def().is_read_only();

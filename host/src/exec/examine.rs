@@ -5,11 +5,12 @@ use super::arguments::{self, Frozen};
 use super::ports::Refused;
 use super::state::Ordinal;
 use crate::admission::{
-    AccessVerdict, ApprovalDecision, Facts, LivePolicy, Opinion, access, approval, can_access_tool,
+    AccessVerdict, ApprovalDecision, Extra, Facts, LivePolicy, Opinion, access, approval, can_access_tool,
 };
 use crate::index::Tool;
 use plugin_sdk::{ToolError, ToolExecutionContext, ToolUse};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A call that passed phases 1 to 6.
 pub(super) struct Examined<'a> {
@@ -79,9 +80,32 @@ impl ToolExecutor {
             turn.state.limits(place, self.nest.depth)?;
         }
         self.repeats(&call_key(tool, frozen))?;
-        let decision = approval(&tool.gated(), &facts, &policy);
+        self.decide(tool, frozen, cx, (&facts, &policy))
+    }
+
+    /// Phase 6: the five opinions, as they are at this moment; a deny is an error.
+    pub(super) fn decide(
+        &self,
+        tool: &Tool,
+        frozen: &Frozen,
+        cx: &ToolExecutionContext,
+        (facts, policy): (&Facts, &LivePolicy),
+    ) -> Result<ApprovalDecision, ToolError> {
+        let extra = Extra {
+            dedicated: tool.from.callable.dedicated(&frozen.arguments, cx),
+            parent: None,
+            granted: self.standing_grant(tool, policy).is_some(),
+        };
+        let decision = approval(&tool.gated(), facts, policy, &extra);
         denied(&decision)?;
         Ok(decision)
+    }
+
+    /// The remembered yes that covers a tool as it is.
+    pub(super) fn standing_grant(&self, tool: &Tool, policy: &LivePolicy) -> Option<String> {
+        let grants = self.turn.as_ref()?.ports.gates.grants.as_ref()?;
+        let remember = Duration::from_secs(policy.input().approval.remember_days.saturating_mul(86_400));
+        grants.standing(&tool.qualified, &tool.tool_hash(), remember)
     }
 
     /// Phase 1.
@@ -155,7 +179,8 @@ pub(super) fn denied(decision: &ApprovalDecision) -> Result<(), ToolError> {
     let because = decision.deciding().next();
     let source = because.map_or("policy", |b| b.source.as_str());
     let reason = because.map_or("deny", |b| b.value.as_str());
-    let error = ToolError::new("PERMISSION_ERROR", format!("refused by {source}"));
+    let code = decision.code.as_deref().unwrap_or("PERMISSION_ERROR");
+    let error = ToolError::new(code, format!("refused by {source}: {reason}"));
     Err(error.detail("policy", source).detail("reason", reason))
 }
 

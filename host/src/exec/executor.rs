@@ -4,7 +4,7 @@ use super::artifacts::ToolArtifactStore;
 use super::body::Ran;
 use super::countdown::Countdown;
 use super::examine::{Examined, Stopped};
-use super::ports::{ApprovalPort, Offered, Owners};
+use super::ports::{Gates, Offered, Owners};
 use super::state::{CallRecord, CallStatus, Ordinal, TurnState};
 use super::{arguments, project};
 use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput};
@@ -31,8 +31,8 @@ pub struct TurnPorts {
     pub facts: Facts,
     /// The role in them was given (by a command line), so it is not looked up again before each call.
     pub given_role: bool,
-    /// Asks for a yes; `None` when nobody can be asked.
-    pub approval: Option<Arc<dyn ApprovalPort>>,
+    /// How calls are approved.
+    pub gates: Gates,
     /// Where calls are recorded.
     pub journal: Journal,
     /// Where results are saved.

@@ -10,6 +10,7 @@ mod countdown;
 mod error;
 mod examine;
 mod executor;
+mod identity;
 mod nested;
 mod plan;
 mod ports;
@@ -23,5 +24,8 @@ pub use countdown::{Countdown, Paused};
 pub use error::ArtifactError;
 pub use executor::{ToolExecutor, TurnPorts};
 pub use plan::{PlannedCall, PlannedState, ToolBatchPlan};
-pub use ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, Offered, Owners, Refused};
+pub use ports::{
+    ApprovalAnswer, ApprovalPort, ApprovalRequest, CallIdentity, FileDigest, Gates, Gravity, Offered, Owners, Refused,
+    SessionOffer,
+};
 pub use state::{CallRecord, CallStatus};

@@ -1,6 +1,5 @@
 //! Batches: which calls of a step may overlap, and the plan a caller can look at first.
 
-use super::approve::request_of;
 use super::ports::ApprovalRequest;
 use super::state::{Ordinal, TurnState};
 use super::{ToolExecutor, project};
@@ -63,8 +62,7 @@ impl ToolExecutor {
     fn foresee(&self, call: &ToolUse, place: Ordinal, cx: &ToolExecutionContext) -> PlannedState {
         match self.examine(call, place, cx) {
             Ok(examined) if examined.needs_person() => {
-                let timeout = self.approval_timeout(cx);
-                PlannedState::NeedsPerson(Box::new(request_of(&examined, &call.id, timeout)))
+                PlannedState::NeedsPerson(Box::new(self.request_of(&examined, &call.id, cx)))
             }
             Ok(_) => PlannedState::Ready,
             Err(stopped) => {

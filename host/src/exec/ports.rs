@@ -2,9 +2,12 @@
 
 use crate::admission::Because;
 use crate::index::Tool;
+use crate::session::SessionGrants;
 use async_trait::async_trait;
 use plugin_sdk::{EffectivePolicy, OwnerPath};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a name may not be called here; the qualified name where there is one.
@@ -37,29 +40,82 @@ pub trait Owners: Send + Sync {
     fn policy(&self, owner: &OwnerPath) -> EffectivePolicy;
     /// Whether its code may call `tool` (`permissions.call_tools`).
     fn may_call(&self, owner: &OwnerPath, tool: &Tool) -> bool;
+    /// Digest of its sealed files.
+    fn digest(&self, _owner: &OwnerPath) -> String {
+        String::new()
+    }
+}
+
+/// What may be remembered of a yes, and what would make the question needless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOffer {
+    /// The setting or declaration that ends the asking, for whoever keeps the bot; `None` for `once`.
+    pub ends: Option<String>,
+}
+
+/// A file of the workspace that a call would run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDigest {
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 of its bytes, lower-case hex; `None` = it was not there.
+    pub sha256: Option<String>,
+}
+
+/// Which call exactly a person decides about.
+// SHAPE: 03 §9
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallIdentity {
+    /// Call id.
+    pub call_id: String,
+    /// Qualified name.
+    pub tool: String,
+    /// What it is called for people.
+    pub title: Option<String>,
+    /// Declaring owner.
+    pub owner: String,
+    /// Digest of the owner's sealed files.
+    pub owner_digest: String,
+    /// Hash of the frozen arguments.
+    pub args_hash: String,
+    /// Hash of code, description and schema.
+    pub tool_hash: String,
+    /// Hash of the whole call.
+    pub call_hash: String,
+    /// Files of the workspace that it would run.
+    pub files: Vec<FileDigest>,
+}
+
+/// What makes a call grave: then the requester alone is not enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gravity {
+    /// It writes.
+    pub writes: bool,
+    /// It executes programs.
+    pub executes: bool,
+    /// Its own policy wants this concrete call looked at.
+    pub policy_asks: bool,
 }
 
 /// A call that needs a person's yes.
 #[derive(Debug, Clone)]
 pub struct ApprovalRequest {
-    /// Call id.
-    pub call_id: String,
-    /// Qualified name.
-    pub tool: String,
-    /// Declaring owner.
-    pub owner: String,
+    /// Id of its record: 128 random bits, hex.
+    pub record_id: String,
+    /// Which call.
+    pub call: CallIdentity,
     /// The frozen arguments: exactly what will run. A `${secret.NAME}` text is still a text here.
     pub arguments: Map<String, Value>,
     /// The arguments as they may be shown, `key: JSON` each, values marked secret masked.
     pub shown: Vec<String>,
-    /// Hash of the frozen arguments.
-    pub args_hash: String,
     /// Every reason.
     pub because: Vec<Because>,
     /// Permits of who may answer.
     pub approvers: Vec<String>,
-    /// Whether the tool executes programs: then the requester alone is not enough, in private neither.
-    pub executes: bool,
+    /// Whether the requester alone is enough.
+    pub gravity: Gravity,
+    /// Whether a yes may be remembered for the session.
+    pub session: Option<SessionOffer>,
     /// How long the question stays open.
     pub timeout: Duration,
 }
@@ -69,12 +125,18 @@ pub struct ApprovalRequest {
 pub enum ApprovalAnswer {
     /// Yes, this once; who said it.
     Allowed(String),
+    /// Yes, for this session; who said it.
+    AllowedSession(String),
     /// No; who said it.
     Rejected(String),
     /// No answer in time: means no.
     Expired,
     /// It cannot be shown to anybody who may answer; why.
     Unavailable(String),
+    /// Too many questions are open or wait.
+    Limit,
+    /// Its record could not be written, so it was not shown; why.
+    Unrecorded(String),
     /// The turn was stopped meanwhile.
     Withdrawn,
 }
@@ -82,6 +144,20 @@ pub enum ApprovalAnswer {
 /// Asks a person whether a call may run.
 #[async_trait]
 pub trait ApprovalPort: Send + Sync {
-    /// Shows the request and waits for the answer, at most `request.timeout`.
+    /// Records the request, shows it and waits for the answer, at most `request.timeout`.
     async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer;
+
+    /// A remembered yes for this tool left, because a session keeps only so many.
+    async fn grant_dropped(&self, _tool: &str) {}
+}
+
+/// How the calls of a turn are approved.
+#[derive(Clone, Default)]
+pub struct Gates {
+    /// Asks for a yes; `None` when nobody can be asked.
+    pub approval: Option<Arc<dyn ApprovalPort>>,
+    /// What was allowed for the session; `None` = nothing is remembered.
+    pub grants: Option<SessionGrants>,
+    /// Text form of the session, part of what a yes is bound to.
+    pub session: String,
 }

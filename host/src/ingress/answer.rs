@@ -92,7 +92,7 @@ async fn run_turn(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, place: &Ar
     let stop = Stop::new();
     let done = CancellationSignal::new();
     follow(desk, &stop, place, lease, &done);
-    let way = Way::chat(desk, arrived, place, lease, &stop);
+    let way = Way::chat(desk, arrived, place, lease, &stop).await;
     let events = Arc::clone(&way.shown);
     let cx = turn_context::build(desk, &arrived.who, lease, way, stop).await;
     let report = turn::run(cx).await;

@@ -20,7 +20,9 @@ pub(super) struct AskHere {
 impl AskHere {
     /// In private the requester answers, unless a program is executed; everywhere else who passes `approvers`.
     fn may_answer(&self, request: &ApprovalRequest) -> bool {
-        let alone = self.facts.conversation.scope == Scope::Private && !request.executes;
+        let alone = self.facts.conversation.scope == Scope::Private
+            && !request.gravity.executes
+            && !request.gravity.policy_asks;
         let rules = Rules { permissions: request.approvers.clone(), ..Rules::default() };
         alone || can_access(&rules, &self.facts).is_ok()
     }
@@ -28,7 +30,7 @@ impl AskHere {
 
 /// What a person is shown before a call runs: the name first, then the arguments as they will run, then why.
 pub(super) fn card(texts: &Texts, request: &ApprovalRequest) -> String {
-    let mut out = texts.get("approval-title", &[("tool", &format!("`{}`", request.tool))]);
+    let mut out = texts.get("approval-title", &[("tool", &format!("`{}`", request.call.tool))]);
     if !request.shown.is_empty() {
         out.push_str("\n```\n");
         out.push_str(&request.shown.join("\n"));
@@ -58,7 +60,7 @@ impl ApprovalPort for AskHere {
             QuestionEnd::Cancelled => ApprovalAnswer::Rejected("the requester".into()),
             QuestionEnd::Expired => ApprovalAnswer::Expired,
             QuestionEnd::Withdrawn => ApprovalAnswer::Withdrawn,
-            QuestionEnd::Busy => ApprovalAnswer::Unavailable("too many questions are open".into()),
+            QuestionEnd::Busy => ApprovalAnswer::Limit,
             QuestionEnd::Unavailable(why) => ApprovalAnswer::Unavailable(why),
         }
     }
@@ -86,10 +88,10 @@ impl Beforehand {
 #[async_trait]
 impl ApprovalPort for Beforehand {
     async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
-        if self.allowed.contains(&request.tool) {
+        if self.allowed.contains(&request.call.tool) {
             return ApprovalAnswer::Allowed(self.by.clone());
         }
         self.missed.store(true, Ordering::SeqCst);
-        ApprovalAnswer::Unavailable(format!("nobody can be asked here; allow it with --approve {}", request.tool))
+        ApprovalAnswer::Unavailable(format!("nobody can be asked here; allow it with --approve {}", request.call.tool))
     }
 }

@@ -110,7 +110,7 @@ pub(super) async fn plugin(
     let stop = Stop::new();
     let done = CancellationSignal::new();
     super::answer::follow(desk, &stop, place, lease, &done);
-    let way = Way::chat(desk, arrived, place, lease, &stop);
+    let way = Way::chat(desk, arrived, place, lease, &stop).await;
     let shown = Arc::clone(&way.shown);
     let called = by_name(desk, &arrived.who, lease, way, &stop, (&entry.qualified, input(entry, &args))).await;
     done.request();

@@ -9,7 +9,7 @@ use crate::journal::Journal;
 use crate::model::{ModelClient, ModelState, Models};
 use crate::net::Http;
 use crate::outbound::Outbound;
-use crate::session::{Lanes, Questions, Sessions};
+use crate::session::{Grants, Lanes, Questions, Sessions};
 use crate::store::SharedStore;
 use crate::task::{SharedClock, Tasks};
 use crate::turn::CallReport;
@@ -45,6 +45,8 @@ pub struct Talk {
     pub lanes: Lanes,
     /// Open questions.
     pub questions: Questions,
+    /// What people allowed for a session.
+    pub grants: Grants,
     /// Sending.
     pub outbound: Outbound,
     /// Connections.

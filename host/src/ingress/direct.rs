@@ -133,7 +133,7 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
         turn_id: fresh_turn(),
         origin: OriginKind::Http,
         question: None,
-        approval: Some(approval.clone()),
+        gates: turn_context::gates(desk, &who, Some(approval.clone())).await,
         shown: Shown::nothing(),
     };
     let cx = turn_context::build(desk, &who, &lease, way, stop).await;
@@ -213,7 +213,7 @@ pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, boo
         turn_id: fresh_turn(),
         origin: OriginKind::Http,
         question: None,
-        approval: Some(approval.clone()),
+        gates: turn_context::gates(desk, &who, Some(approval.clone())).await,
         shown: Shown::nothing(),
     };
     let called = by_name(desk, &who, &lease, way, &stop, (&qualified, order.input)).await;
@@ -256,7 +256,7 @@ pub(super) async fn by_name(
     (tool, input): (&str, Value),
 ) -> Called {
     let bot = &lease.contents().bot;
-    let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.approval);
+    let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.gates);
     let countdown =
         Countdown::new(Arc::clone(&desk.core.clock), Duration::from_secs_f64(bot.agent.turn_timeout_seconds));
     let executor = ports.executor.for_turn(TurnPorts {
@@ -265,7 +265,7 @@ pub(super) async fn by_name(
         policy: ports.policy,
         facts: who.facts.clone(),
         given_role: who.given_role,
-        approval: ports.approval,
+        gates: ports.gates,
         journal: ports.journal,
         artifacts: ports.artifacts,
         data_dir: ports.data_dir,

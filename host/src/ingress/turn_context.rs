@@ -6,7 +6,7 @@ use super::desk::Desk;
 use super::show::{QuestionPieces, Shown};
 use crate::commands;
 use crate::config::WorkspaceScope;
-use crate::exec::{ApprovalPort, ArtifactIndex, Owners, ToolArtifactStore};
+use crate::exec::{ApprovalPort, ArtifactIndex, Gates, Owners, ToolArtifactStore};
 use crate::generation::Lease;
 use crate::index::Tool;
 use crate::loader::Permissions;
@@ -23,7 +23,7 @@ pub(super) struct Way {
     pub(super) turn_id: String,
     pub(super) origin: OriginKind,
     pub(super) question: Option<Arc<dyn Ask>>,
-    pub(super) approval: Option<Arc<dyn ApprovalPort>>,
+    pub(super) gates: Gates,
     pub(super) shown: Arc<Shown>,
 }
 
@@ -34,7 +34,13 @@ pub(super) fn fresh_turn() -> String {
 
 impl Way {
     /// A chat: questions go into the conversation; approvals only where the person at the console can be asked.
-    pub(super) fn chat(desk: &Arc<Desk>, arrived: &Arrived, place: &Arc<Place>, lease: &Lease, stop: &Stop) -> Self {
+    pub(super) async fn chat(
+        desk: &Arc<Desk>,
+        arrived: &Arrived,
+        place: &Arc<Place>,
+        lease: &Lease,
+        stop: &Stop,
+    ) -> Self {
         let turn_id = fresh_turn();
         let texts = desk.texts(&lease.contents().bot);
         let asked_in = AskedIn {
@@ -61,10 +67,22 @@ impl Way {
             turn_id,
             origin: OriginKind::Message,
             question: arrived.who.facts.principal.is_identified().then_some(port as Arc<dyn Ask>),
-            approval,
+            gates: gates(desk, &arrived.who, approval).await,
             shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
         }
     }
+}
+
+/// How calls of this person are approved in its session.
+pub(super) async fn gates(desk: &Desk, who: &Who, approval: Option<Arc<dyn ApprovalPort>>) -> Gates {
+    let grants = match desk.talk.grants.of(&who.session, &who.facts.principal.id()).await {
+        Ok(grants) => who.facts.principal.is_identified().then_some(grants),
+        Err(e) => {
+            tracing::warn!(error = %e, "what was allowed for a session cannot be read, so it is asked again");
+            None
+        }
+    };
+    Gates { approval, grants, session: who.session.to_string() }
 }
 
 /// What owners are allowed in a generation.
@@ -90,6 +108,11 @@ impl Owners for OwnersOf {
             network: !p.http.is_empty(),
             filesystem: p.filesystem.clone(),
         }
+    }
+
+    fn digest(&self, owner: &OwnerPath) -> String {
+        let plugins = &self.0.contents().plugins;
+        plugins.iter().find(|p| p.owner == *owner).map(|p| p.hash.clone()).unwrap_or_default()
     }
 
     fn may_call(&self, owner: &OwnerPath, tool: &Tool) -> bool {
@@ -121,7 +144,7 @@ pub(super) fn call_ports(
     desk: &Desk,
     lease: &Lease,
     (session, turn_id): (&SessionKey, &str),
-    approval: Option<Arc<dyn ApprovalPort>>,
+    gates: Gates,
 ) -> CallPorts {
     let index = ArtifactIndex {
         store: Arc::clone(&desk.core.store),
@@ -133,7 +156,7 @@ pub(super) fn call_ports(
         executor: desk.executor(lease),
         owners: Arc::new(OwnersOf(lease.clone())),
         policy: Arc::clone(&desk.policy),
-        approval,
+        gates,
         journal: desk.core.journal.clone(),
         artifacts: ToolArtifactStore::of_session(&desk.core.data_dir, index),
         data_dir: desk.core.data_dir.clone(),
@@ -181,6 +204,6 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             stop,
             records: None,
         },
-        calls: call_ports(desk, lease, (&who.session, &turn_id), way.approval),
+        calls: call_ports(desk, lease, (&who.session, &turn_id), way.gates),
     }
 }

@@ -1,7 +1,8 @@
-//! Room 14, `session`: address, tickets, questions, history, loaded set.
+//! Room 14, `session`: address, tickets, questions, history, loaded set, grants.
 //! Must not call a model. Next room: `route`.
 
 mod error;
+mod grants;
 mod head;
 mod history;
 mod key;
@@ -13,6 +14,7 @@ mod snapshot;
 mod transcript;
 
 pub use error::SessionError;
+pub use grants::{Grant, Grants, SessionGrants};
 pub use head::{Ended, Head, Running};
 pub use history::{HistoryEntry, Paired};
 pub use key::SessionKey;
@@ -22,6 +24,14 @@ pub use repair::{Repaired, is_sendable, repair};
 pub use sessions::Sessions;
 pub use snapshot::{Dropped, LoadedSnapshot, StoredSkill, StoredTool, Via};
 pub use transcript::{Commit, Transcript};
+
+/// 128 bits nobody can guess, hex. A time-ordered id alone has fewer random bits, so two are mixed.
+pub fn fresh_id() -> String {
+    use sha2::{Digest, Sha256};
+    let (one, two) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
+    let mixed = Sha256::new().chain_update(one).chain_update(two).finalize();
+    mixed.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
 
 #[cfg(test)]
 mod tests;

@@ -71,15 +71,18 @@ pub(super) struct TurnApproval {
 #[async_trait]
 impl ApprovalPort for TurnApproval {
     async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
-        let text = format!("{} {{{}}}", request.tool, request.shown.join(", "));
+        let text = format!("{} {{{}}}", request.call.tool, request.shown.join(", "));
         let answer = self.port.ask(request).await;
         let said = match &answer {
-            ApprovalAnswer::Allowed(_) => Some("yes".to_string()),
+            ApprovalAnswer::Allowed(_) | ApprovalAnswer::AllowedSession(_) => Some("yes".to_string()),
             ApprovalAnswer::Rejected(_) => Some("no".to_string()),
-            ApprovalAnswer::Expired | ApprovalAnswer::Unavailable(_) | ApprovalAnswer::Withdrawn => None,
+            _ => None,
         };
         self.events.show(TurnEvent::Answered);
         self.log.push(QuestionReport { id: self.log.next_id(), kind: "approval".into(), text, answer: said });
         answer
+    }
+    async fn grant_dropped(&self, tool: &str) {
+        self.port.grant_dropped(tool).await;
     }
 }

@@ -4,7 +4,7 @@ use super::events::TurnEvents;
 use super::outcome::{CancelledBy, TurnReport};
 use crate::admission::{Facts, PolicyCell};
 use crate::config::{BotConfig, Redactor, Texts};
-use crate::exec::{ApprovalPort, Owners, ToolArtifactStore, ToolExecutor};
+use crate::exec::{Gates, Owners, ToolArtifactStore, ToolExecutor};
 use crate::index::Indexes;
 use crate::journal::Journal;
 use crate::model::ModelClient;
@@ -71,8 +71,8 @@ pub struct CallPorts {
     pub owners: Arc<dyn Owners>,
     /// The live policy.
     pub policy: Arc<PolicyCell>,
-    /// Asks for approval; `None` when nobody can be asked.
-    pub approval: Option<Arc<dyn ApprovalPort>>,
+    /// How calls are approved.
+    pub gates: Gates,
     /// Where calls and the turn itself are recorded.
     pub journal: Journal,
     /// Where long results are saved.

@@ -22,7 +22,8 @@ pub(super) struct Hands {
 impl Hands {
     pub(super) fn of(cx: &TurnContext, catalog: &Arc<Controller>, countdown: Countdown, log: &QuestionLog) -> Self {
         let cancel = cx.ports.stop.signal().child();
-        let approval = cx.calls.approval.clone().map(|port| {
+        let mut gates = cx.calls.gates.clone();
+        gates.approval = gates.approval.map(|port| {
             Arc::new(TurnApproval { port, events: cx.ports.events.clone(), log: log.clone() }) as Arc<dyn ApprovalPort>
         });
         let executor = cx.calls.executor.for_turn(exec::TurnPorts {
@@ -31,7 +32,7 @@ impl Hands {
             policy: cx.calls.policy.clone(),
             facts: cx.about.facts.clone(),
             given_role: cx.about.given_role,
-            approval,
+            gates,
             journal: cx.calls.journal.clone(),
             artifacts: cx.calls.artifacts.clone(),
             data_dir: cx.calls.data_dir.clone(),

@@ -10,7 +10,7 @@ fn decide(declared: Approval, capabilities: Option<&[Capability]>, write: Mode, 
     let declared = Declared { approval: declared, source: "requires_approval".into() };
     let list = names(&["x"]);
     let tool = Gated { names: &list, declared: &declared, capabilities, builtin: false };
-    approval(&tool, &facts("telegram:private:1", "1", None), &LivePolicy::new(input)).decision
+    approval(&tool, &facts("telegram:private:1", "1", None), &LivePolicy::new(input), &Extra::default()).decision
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn only_the_hosts_own_mark_makes_a_meta_tool_harmless() {
     let here = facts("telegram:private:1", "1", None);
     let ask = |builtin| {
         let tool = Gated { names: &list, declared: &declared, capabilities: Some(&[Capability::Agent]), builtin };
-        approval(&tool, &here, &LivePolicy::default()).decision
+        approval(&tool, &here, &LivePolicy::default(), &Extra::default()).decision
     };
     assert_eq!((ask(true), ask(false)), (Opinion::Allow, Opinion::Ask));
 }
@@ -83,7 +83,7 @@ fn overrides_exact_then_longest_glob_and_deny() {
     let declared = of("mcp__time__zone");
     let list = names(&["mcp__time__zone"]);
     let tool = Gated { names: &list, declared: &declared, capabilities: Some(&[]), builtin: false };
-    let decision = approval(&tool, &facts("console:private:a", "a", Some(Role::Master)), &policy);
+    let decision = approval(&tool, &facts("console:private:a", "a", Some(Role::Master)), &policy, &Extra::default());
     assert_eq!(decision.decision, Opinion::Deny);
     assert_eq!(decision.because.last().unwrap().source, "tools.override.\"mcp__*\".approval");
 }
@@ -99,10 +99,13 @@ fn a_master_is_spared_in_private_only_and_never_a_deny() {
     let list = names(&["x"]);
     let tool = Gated { names: &list, declared: &declared, capabilities: Some(&[Capability::Execute]), builtin: false };
     let master = |place: &str| facts(place, "1", Some(Role::Master));
-    let d = approval(&tool, &master("telegram:private:1"), &policy);
+    let d = approval(&tool, &master("telegram:private:1"), &policy, &Extra::default());
     assert_eq!((d.decision, d.auto_master), (Opinion::Allow, true));
-    assert_eq!(approval(&tool, &master("console:group:1"), &policy).decision, Opinion::Allow);
-    assert_eq!(approval(&tool, &master("telegram:group:1"), &policy).decision, Opinion::Ask);
-    assert_eq!(approval(&tool, &facts("telegram:private:1", "1", Some(Role::Trusted)), &policy).decision, Opinion::Ask);
-    assert_eq!(approval(&tool, &master("telegram:private:1"), &denies).decision, Opinion::Deny);
+    assert_eq!(approval(&tool, &master("console:group:1"), &policy, &Extra::default()).decision, Opinion::Allow);
+    assert_eq!(approval(&tool, &master("telegram:group:1"), &policy, &Extra::default()).decision, Opinion::Ask);
+    assert_eq!(
+        approval(&tool, &facts("telegram:private:1", "1", Some(Role::Trusted)), &policy, &Extra::default()).decision,
+        Opinion::Ask
+    );
+    assert_eq!(approval(&tool, &master("telegram:private:1"), &denies, &Extra::default()).decision, Opinion::Deny);
 }

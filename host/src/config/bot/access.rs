@@ -89,6 +89,25 @@ pub struct ApprovalConfig {
     /// Questions of one turn.
     #[schemars(range(min = 1))]
     pub max_per_turn: u32,
+    /// Whether a group's member may say yes to a call of its own.
+    pub requester_may_answer: RequesterMayAnswer,
+    /// `platform:id` of people who get every card in private, if they pass `approvers`.
+    #[schemars(extend("uniqueItems" = true))]
+    pub notify: Vec<String>,
+    /// Days after which an unused yes for a session is forgotten.
+    #[schemars(range(min = 1, max = 3650))]
+    pub remember_days: u64,
+}
+
+/// Who may say yes to its own call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequesterMayAnswer {
+    /// In private the requester; in groups only if it passes `approvers`.
+    #[default]
+    ByPlace,
+    /// The requester in groups too.
+    Always,
 }
 
 impl Default for ApprovalConfig {
@@ -100,6 +119,9 @@ impl Default for ApprovalConfig {
             approvers: vec!["role(trusted)".into()],
             timeout_seconds: 180,
             max_per_turn: 10,
+            requester_may_answer: RequesterMayAnswer::ByPlace,
+            notify: Vec::new(),
+            remember_days: 30,
         }
     }
 }

@@ -19,6 +19,9 @@ pub struct LimitsConfig {
     /// Turn places of one person.
     #[schemars(range(min = 1))]
     pub places_per_principal: usize,
+    /// Open cards and questions of one person, over all sessions.
+    #[schemars(range(min = 1))]
+    pub cards_per_principal: usize,
     /// Disk for artifacts.
     #[schemars(range(min = 1))]
     pub artifacts_max_mb: u64,
@@ -39,6 +42,7 @@ impl Default for LimitsConfig {
             max_concurrent_turns: 16,
             queue_per_conversation: 20,
             places_per_principal: 2,
+            cards_per_principal: 3,
             artifacts_max_mb: 1024,
             artifact_days: 30,
             command_parallel: 8,

@@ -251,7 +251,7 @@ fn policy_is_read_beside_other_mistakes() {
         "[acess]\nmode = \"open\"\n",
         "[tools]\ndenny = []\n",
         "[tools.override.x]\naproval = \"deny\"\n",
-        "[approval]\nnotify = []\n",
+        "[approval]\nnotfy = []\n",
         "tools = 4\n",
     ] {
         assert_eq!(load(bad).policy, None, "{bad}");

@@ -73,10 +73,21 @@ async fn too_many_questions_of_a_turn_are_refused() {
     assert_eq!(codes, ["", "", "APPROVAL_LIMIT"]);
 }
 
+/// Nobody answers until the deadline.
+struct Silent(crate::task::SharedClock);
+
+#[async_trait]
+impl ApprovalPort for Silent {
+    async fn ask(&self, request: ApprovalRequest) -> ApprovalAnswer {
+        self.0.sleep(request.timeout).await;
+        ApprovalAnswer::Expired
+    }
+}
+
 #[tokio::test]
 async fn silence_means_no_and_stops_the_clock() {
-    let person = Arc::new(Person::default());
-    let w = World::new().tool("t", asks(), echo()).person(&person);
+    let mut w = World::new().tool("t", asks(), echo());
+    w.person = Some(Arc::new(Silent(w.clock.shared())));
     let index = w.index();
     let ports = w.ports(&index);
     let countdown = ports.countdown.clone();
@@ -97,6 +108,8 @@ async fn stopping_withdraws_the_question() {
     let (result, ()) = tokio::join!(w.call("t", json!({})), async {
         settle().await;
         w.cx.cancellation.request();
+        settle().await;
+        w.clock.advance(Duration::from_secs(5));
     });
     assert_eq!(code(&result), "CANCELLED");
     assert!(w.kinds().await.contains(&"question.withdrawn".to_string()));

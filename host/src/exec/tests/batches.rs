@@ -84,7 +84,7 @@ async fn a_plan_has_no_side_effect() {
         assert!(
             matches!(&plan.calls[1].state, PlannedState::Refused(r) if code(r) == "MALFORMED_ARGUMENTS" && r.tool_use_id == "c1")
         );
-        assert!(matches!(&plan.calls[2].state, PlannedState::NeedsPerson(r) if r.tool == "ask"));
+        assert!(matches!(&plan.calls[2].state, PlannedState::NeedsPerson(r) if r.call.tool == "ask"));
         assert_eq!(plan.first_gate, Some(2));
     }
     assert_eq!(runs.load(Ordering::SeqCst), 0);

@@ -169,6 +169,7 @@ struct World {
     not_loaded: Vec<&'static str>,
     gone: Vec<&'static str>,
     person: Option<Arc<dyn ApprovalPort>>,
+    grants: Option<crate::session::SessionGrants>,
     cx: ToolExecutionContext,
 }
 
@@ -199,6 +200,7 @@ impl World {
             not_loaded: Vec::new(),
             gone: Vec::new(),
             person: None,
+            grants: None,
             dir,
             clock,
             store,
@@ -253,7 +255,7 @@ impl World {
             policy: Arc::clone(&self.policy),
             facts: self.facts.clone(),
             given_role: self.given_role,
-            approval: self.person.clone(),
+            gates: Gates { approval: self.person.clone(), grants: self.grants.clone(), session: "s".into() },
             journal: self.journal.clone(),
             artifacts: ToolArtifactStore::of_session(self.dir.path(), session),
             data_dir: self.dir.path().to_path_buf(),

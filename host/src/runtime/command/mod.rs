@@ -17,7 +17,7 @@ pub use program::{ProgramCheck, check_program};
 
 use crate::loader::RunCwd;
 use async_trait::async_trait;
-use plugin_sdk::{CallRequest, Callable, OwnerPath, ToolExecutionContext, ToolResult};
+use plugin_sdk::{CallRequest, Callable, CommandLine, OwnerPath, ToolExecutionContext, ToolResult};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,9 +65,21 @@ impl Callable for CommandTool {
     fn owns_timeout(&self) -> bool {
         true
     }
+
+    fn command_line(&self, _input: &Map<String, Value>, cx: &ToolExecutionContext) -> Option<CommandLine> {
+        Some(CommandLine { words: self.spec.argv.clone(), cwd: self.cwd(cx) })
+    }
 }
 
 impl CommandTool {
+    fn cwd(&self, cx: &ToolExecutionContext) -> PathBuf {
+        match self.spec.cwd {
+            RunCwd::Tool => self.spec.tool_dir.clone(),
+            RunCwd::Plugin => self.spec.plugin_dir.clone(),
+            RunCwd::Workspace => cx.workspace_root.clone(),
+        }
+    }
+
     async fn run(&self, input: Map<String, Value>, cx: &ToolExecutionContext) -> Result<ToolResult, CommandError> {
         let limit =
             cx.tool_timeout_seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(DEFAULT_TIMEOUT);
@@ -77,11 +89,7 @@ impl CommandTool {
         let launch = process::Launch {
             program: program::resolve(&self.spec.argv, &self.spec.tool_dir, &self.pool.host_env().path)?,
             args: self.spec.argv.get(1..).unwrap_or_default().to_vec(),
-            cwd: match self.spec.cwd {
-                RunCwd::Tool => self.spec.tool_dir.clone(),
-                RunCwd::Plugin => self.spec.plugin_dir.clone(),
-                RunCwd::Workspace => cx.workspace_root.clone(),
-            },
+            cwd: self.cwd(cx),
             env: environment::variables(&self.spec, self.pool.host_env(), &home, &cx.call_id),
             stdin: self.stdin(input, cx, &home, deadline)?,
         };

@@ -2,14 +2,13 @@
 
 use super::words::{fault_of, value_of};
 use super::{AskedIn, OpenQuestion, QuestionEnd, QuestionSink, Questions, Wanted};
+use crate::session::fresh_id;
 use async_trait::async_trait;
 use plugin_sdk::ToolError;
 use plugin_sdk::ports::{Answer, AnswerSource, Ask, Question, QuestionKind};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use uuid::Uuid;
 
 /// Characters of a question somebody else than the model asks.
 const EXTERNAL_CHARS: usize = 1000;
@@ -117,12 +116,6 @@ fn unanswered(question: &Question) -> Result<Answer, ToolError> {
         return Ok(Answer { answer: "no".into(), option_index: None, source: AnswerSource::Timeout });
     }
     Err(ToolError::new("QUESTION_TIMEOUT", "nobody answered in time"))
-}
-
-/// 128 bits nobody can guess, hex. A time-ordered id alone has fewer random bits, so two are mixed.
-fn fresh_id() -> String {
-    let mixed = Sha256::new().chain_update(Uuid::now_v7()).chain_update(Uuid::now_v7()).finalize();
-    mixed.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Lower-case words, also those inside `apiKey` and `api_key`.

@@ -201,7 +201,7 @@ impl Table {
             executor,
             owners: Arc::new(Free),
             policy: Arc::new(PolicyCell::new(policy)),
-            approval: None,
+            gates: crate::exec::Gates::default(),
             journal: Journal::new(self.store.clone(), self.clock.shared()),
             artifacts: ToolArtifactStore::of_session(self.dir.path(), index),
             data_dir: self.dir.path().to_path_buf(),

@@ -1,0 +1,120 @@
+//! Which call exactly a person says yes to: hashes of arguments, call and tool, and the files it would run.
+
+use super::examine::Examined;
+use super::ports::{CallIdentity, FileDigest, Gravity, SessionOffer};
+use crate::admission::{Facts, may_remember};
+use crate::index::{canonical_json, sha256_hex};
+use crate::task::blocking;
+use plugin_sdk::{Approval, Capability, CommandLine, ToolExecutionContext};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Interpreters whose first plain word is a script.
+const INTERPRETERS: [&str; 5] = ["sh", "bash", "python", "python3", "node"];
+
+/// Everything that is bound to the answer but the files. `owner_digest` is that of the owner's sealed files.
+pub(super) fn of(
+    examined: &Examined<'_>,
+    (call_id, owner_digest): (&str, String),
+    session: &str,
+    cx: &ToolExecutionContext,
+) -> CallIdentity {
+    let tool = examined.tool;
+    let args_hash = examined.frozen.args_hash.clone();
+    let whole = json!({
+        "args_hash": args_hash,
+        "call_id": call_id,
+        "owner_digest": owner_digest,
+        "principal": cx.principal.id(),
+        "schema_hash": tool.input.schema_hash,
+        "session": session,
+        "tool": &*tool.qualified,
+    });
+    CallIdentity {
+        call_id: call_id.to_string(),
+        tool: tool.qualified.to_string(),
+        title: tool.def().options.metadata.get("title").and_then(|t| t.as_str()).map(str::to_string),
+        owner: tool.owner().to_string(),
+        owner_digest,
+        args_hash,
+        tool_hash: tool.tool_hash(),
+        call_hash: sha256_hex(canonical_json(&whole)),
+        files: Vec::new(),
+    }
+}
+
+/// Digests of the files of the workspace that this call would run, as they are now.
+pub(super) async fn files_of(examined: &Examined<'_>, cx: &ToolExecutionContext) -> Vec<FileDigest> {
+    match examined.tool.from.callable.command_line(&examined.frozen.arguments, cx) {
+        Some(line) => digests(line, cx.workspace_root.clone()).await,
+        None => Vec::new(),
+    }
+}
+
+pub(super) fn gravity(examined: &Examined<'_>) -> Gravity {
+    let has = |c| examined.tool.def().options.capabilities.iter().flatten().any(|have| *have == c);
+    Gravity {
+        writes: has(Capability::Write),
+        executes: has(Capability::Execute),
+        policy_asks: examined.decision.asked_by_policy(),
+    }
+}
+
+/// Whether the yes may be remembered, and what would end the asking for good.
+pub(super) fn offer(examined: &Examined<'_>, facts: &Facts) -> Option<SessionOffer> {
+    let tool = examined.tool;
+    if !may_remember(&tool.gated(), &examined.decision, facts) {
+        return None;
+    }
+    let undeclared = tool.declared.approval == Approval::OnRisk;
+    let ends = match tool.file() {
+        Some(file) => format!("`capabilities` in {file}"),
+        None => format!("tools.override.\"{}\".requires_approval = \"never\"", tool.qualified),
+    };
+    Some(SessionOffer { ends: undeclared.then_some(ends) })
+}
+
+/// The files of the workspace among program and script of a command line.
+async fn digests(line: CommandLine, workspace: PathBuf) -> Vec<FileDigest> {
+    let read = blocking("digest command files", move || {
+        let named = named_files(&line);
+        named.iter().filter_map(|word| digest_in(&workspace, &line.cwd, word)).collect()
+    });
+    read.await.unwrap_or_default()
+}
+
+/// The program, and the script an interpreter is given.
+fn named_files(line: &CommandLine) -> Vec<&str> {
+    let Some(program) = line.words.first() else { return Vec::new() };
+    let base = Path::new(program).file_name().and_then(|n| n.to_str()).unwrap_or(program);
+    let script = line.words.iter().skip(1).find(|word| !word.starts_with('-'));
+    let script = script.filter(|_| INTERPRETERS.contains(&base)).map(String::as_str);
+    std::iter::once(program.as_str()).chain(script).collect()
+}
+
+/// `None` = the word names nothing inside the workspace. A name without a slash is a program of the path, unless
+/// it is a file of the folder the command runs in.
+fn digest_in(workspace: &Path, cwd: &Path, word: &str) -> Option<FileDigest> {
+    let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
+    let written = cwd.join(word);
+    let (path, bytes) = match written.canonicalize() {
+        Ok(real) => {
+            let bytes = std::fs::read(&real).ok();
+            (real, bytes)
+        }
+        // Not there yet: what appears under this name later was not approved.
+        Err(_) => {
+            let parent = written.parent()?.canonicalize().ok()?;
+            (parent.join(written.file_name()?), None)
+        }
+    };
+    let inside = path.strip_prefix(&root).ok()?;
+    Some(FileDigest { path: inside.display().to_string(), sha256: bytes.map(sha256_hex) })
+}
+
+/// Paths whose digest is another one now.
+pub(super) fn changed_files(approved: &[FileDigest], now: &[FileDigest]) -> Vec<String> {
+    let differs = |f: &&FileDigest| !now.contains(f);
+    let new = now.iter().filter(|f| !approved.iter().any(|a| a.path == f.path));
+    approved.iter().filter(differs).chain(new).map(|f| f.path.clone()).collect()
+}
