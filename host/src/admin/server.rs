@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use hyper_util::rt::TokioIo;
-use plugin_sdk::{AdapterInfo, Connection};
+use plugin_sdk::{AdapterInfo, Connection, ConversationRef};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub trait Control: Send + Sync {
     /// Runs one command: exit code and body.
     async fn command(&self, command: &str, args: Value) -> (u8, Value);
     /// Serves an attached chat until it closes.
-    async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection);
+    async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection, place: Option<ConversationRef>);
 }
 
 #[derive(Clone)]
@@ -118,7 +118,7 @@ async fn attached<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(shared: Sh
     let (lines, mut outgoing) = mpsc::unbounded_channel::<FromHost>();
     let (deliver, deliveries) = mpsc::unbounded_channel();
     let connection = Attached::connection(lines, deliveries);
-    let work = shared.control.attach(&hello.key, hello.info, connection);
+    let work = shared.control.attach(&hello.key, hello.info, connection, hello.place);
     let reading = async {
         while let Some(FromClient::Message(message)) = line(&mut reader).await {
             if deliver.send(message.into_delivery()).is_err() {

@@ -25,6 +25,9 @@ pub struct Hello {
     pub info: AdapterInfo,
     /// Unique key of this connection.
     pub key: String,
+    /// The conversation it shows.
+    #[serde(default)]
+    pub place: Option<ConversationRef>,
 }
 
 /// A message with its delivery.

@@ -20,7 +20,7 @@ use crate::store::DataLock;
 use crate::task::Tasks;
 use async_trait::async_trait;
 use chrono::SecondsFormat;
-use plugin_sdk::{AdapterInfo, Connection, Diagnostic};
+use plugin_sdk::{AdapterInfo, Connection, ConversationRef, Diagnostic};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -63,14 +63,19 @@ impl Control for HostControl {
         dispatch::dispatch(&self.desk, &self.reload, command, args).await
     }
 
-    async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection) {
-        attach(&self.desk, key, info, connection).await;
+    async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection, place: Option<ConversationRef>) {
+        attach(&self.desk, key, info, (connection, place)).await;
     }
 }
 
-async fn attach(desk: &Arc<Desk>, key: &str, info: AdapterInfo, connection: Connection) {
+async fn attach(
+    desk: &Arc<Desk>,
+    key: &str,
+    info: AdapterInfo,
+    (connection, place): (Connection, Option<ConversationRef>),
+) {
     let id = format!("{}/{key}", info.kind);
-    let endpoint = Arc::new(Endpoint { id, info, connection, since: desk.core.clock.now() });
+    let endpoint = Arc::new(Endpoint { id, info, connection, place, since: desk.core.clock.now() });
     desk.talk.endpoints.insert(key, Arc::clone(&endpoint));
     ingress::serve(Arc::clone(desk), endpoint).await;
     desk.talk.endpoints.remove(key);
@@ -138,6 +143,12 @@ impl Host {
             tickets: AtomicU64::new(0),
             calls: Mutex::default(),
         });
+        let broken = ingress::recover(&desk)
+            .await
+            .map_err(|e| StartError::from(Diagnostic::error("store::bad-record", format!("what ran last: {e}"))))?;
+        if broken > 0 {
+            tracing::warn!(turns = broken, "turns of an earlier process were broken off");
+        }
         overview.bind(&desk, &reload);
         let control = open_socket(options, &desk, &reload)?;
         let (events, _) = broadcast::channel(256);
@@ -191,9 +202,10 @@ impl Host {
         dispatch::dispatch(&self.desk, &self.reload, command, args).await
     }
 
-    /// Serves a channel until it closes and everything it asked is settled.
-    pub async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection) {
-        attach(&self.desk, key, info, connection).await;
+    /// Serves a channel until it closes and everything it asked is settled. `place` is the one conversation it
+    /// leads to, if it is not all of an endpoint.
+    pub async fn attach(&self, key: &str, info: AdapterInfo, connection: Connection, place: Option<ConversationRef>) {
+        attach(&self.desk, key, info, (connection, place)).await;
     }
 
     /// Lines of `run --json` from now on.
@@ -311,6 +323,7 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         grants: Grants::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         outbound: Outbound::new(Arc::clone(&core.clock)),
         endpoints: Endpoints::default(),
+        reruns: tokio::sync::Mutex::default(),
     }
 }
 

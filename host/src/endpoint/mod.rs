@@ -1,7 +1,7 @@
 //! Room 10, `endpoint`: process-owned connections, lent by key.
 //! Must not belong to a generation. Next room: `candidate`.
 
-use plugin_sdk::{AdapterInfo, Connection};
+use plugin_sdk::{AdapterInfo, Connection, ConversationRef};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,6 +24,8 @@ pub struct Endpoint {
     pub info: AdapterInfo,
     /// Its four parts.
     pub connection: Connection,
+    /// The one conversation it leads to; `None` when it leads to every one of its endpoint.
+    pub place: Option<ConversationRef>,
     /// When it was connected, for `status`.
     pub since: chrono::DateTime<chrono::Utc>,
 }

@@ -1,5 +1,6 @@
 //! From a delivered message to who speaks where: facts, session, text.
 
+use super::about::Repeats;
 use super::desk::Desk;
 use crate::admission::{CONSOLE, Facts};
 use crate::config::SessionScope;
@@ -27,6 +28,8 @@ pub(super) struct Arrived {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) who: Who,
     pub(super) text: String,
+    /// The former turn whose message this is.
+    pub(super) repeats: Option<Repeats>,
 }
 
 impl Arrived {
@@ -45,7 +48,8 @@ impl Arrived {
         };
         let session = SessionKey::of(&message.conversation, &message.principal, scope);
         let text = message.text();
-        Self { endpoint: Arc::clone(endpoint), who: Who { message, facts, session, given_role: given.is_some() }, text }
+        let who = Who { message, facts, session, given_role: given.is_some() };
+        Self { endpoint: Arc::clone(endpoint), who, text, repeats: None }
     }
 
     /// Whether this message came over the console, whoever it speaks for.

@@ -43,6 +43,8 @@ pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, 
             let greeting = bot.bot.greeting.as_deref();
             Said::answer(with_view(desk, lease, |v| commands::start(v, facts, &name, greeting)))
         }
+        // A retry that is a turn was taken out of the queue's way before: ingress knows the message.
+        Builtin::Retry => Said::notice(texts.get("retry-none", &[])),
         Builtin::New => new_session(desk, arrived, lease).await,
         Builtin::Stop => stop(desk, arrived, lease),
         Builtin::Tools | Builtin::Skills => {

@@ -16,7 +16,7 @@ use crate::turn::CallReport;
 use async_trait::async_trait;
 use plugin_sdk::ports::ReloadRequest;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,8 @@ pub struct Talk {
     pub outbound: Outbound,
     /// Connections.
     pub endpoints: Endpoints,
+    /// Turns that are run again by now, after a crash broke them off.
+    pub reruns: tokio::sync::Mutex<HashSet<String>>,
 }
 
 /// The state of the whole, as `status` shows it.

@@ -72,11 +72,26 @@ pub struct CallAnswer {
     pub record: Option<CallRecord>,
 }
 
+/// Where the sessions of direct calls are.
+const DIRECT: &str = "console/ask/private/";
+/// What the scene of a fresh one begins with.
+const ONCE: &str = "once-";
+
 /// The session of a direct call: named ones are kept, others are fresh.
 fn session_of(name: Option<&str>) -> (SessionKey, bool) {
-    let scene = name.map_or_else(|| format!("once-{}", uuid::Uuid::now_v7().simple()), |n| format!("named-{n}"));
+    let scene = name.map_or_else(|| format!("{ONCE}{}", uuid::Uuid::now_v7().simple()), |n| format!("named-{n}"));
     let scene = scene.replace('%', "%25").replace('/', "%2F");
-    (SessionKey::from_text(&format!("console/ask/private/{scene}")), name.is_some())
+    (SessionKey::from_text(&format!("{DIRECT}{scene}")), name.is_some())
+}
+
+/// Whether it is the session of one direct call, removed with its end.
+pub(super) fn is_fresh(session: &SessionKey) -> bool {
+    session.as_str().strip_prefix(DIRECT).is_some_and(|scene| scene.starts_with(ONCE))
+}
+
+/// Removes what a direct call left that a crash broke off.
+pub(super) async fn remove_fresh(desk: &Desk, session: &SessionKey) {
+    forget(desk, &desk.publisher.lease(), session).await;
 }
 
 fn who(facts: Facts, session: SessionKey, text: &str, desk: &Desk) -> Who {
@@ -135,6 +150,8 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
         question: None,
         gates: turn_context::gates(desk, &who, Some(approval.clone())).await,
         shown: Shown::nothing(),
+        over: None,
+        repeats: None,
     };
     let cx = turn_context::build(desk, &who, &lease, way, stop).await;
     let report = turn::run(cx).await;
@@ -215,6 +232,8 @@ pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, boo
         question: None,
         gates: turn_context::gates(desk, &who, Some(approval.clone())).await,
         shown: Shown::nothing(),
+        over: None,
+        repeats: None,
     };
     let called = by_name(desk, &who, &lease, way, &stop, (&qualified, order.input)).await;
     done.request();

@@ -1,16 +1,22 @@
 //! Room 25, `ingress`: every trigger, and the message spine.
 //! Must not look up the generation a second time. Next room: `admin`.
 
+mod about;
+mod again;
 mod answer;
 mod approve;
 mod arrive;
 mod command;
 mod desk;
 mod direct;
+mod owed;
 mod receive;
+mod recover;
+mod repeat;
 mod show;
 mod turn_context;
 
 pub use desk::{Core, Desk, Executors, ModelShelf, Overview, Talk};
 pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call};
 pub use receive::{receive, serve};
+pub use recover::{RecoverError, recover};

@@ -4,8 +4,10 @@ use super::answer::{self, Said};
 use super::arrive::Arrived;
 use super::command;
 use super::desk::Desk;
+use super::owed;
+use super::repeat::{Repeat, repeat};
 use crate::admission::{AccessVerdict, access};
-use crate::config::OnNewMessage;
+use crate::config::{BotConfig, OnNewMessage};
 use crate::endpoint::Endpoint;
 use crate::outbound::Piece;
 use crate::route::{self, Builtin};
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 /// Reads deliveries of a connection until it closes; ends when everything it started is settled.
 pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
-    let mut open = Vec::new();
+    let mut open = owed::pay(&desk, &endpoint).await;
     loop {
         let next = tokio::select! {
             next = endpoint.connection.receive.next() => next,
@@ -79,6 +81,31 @@ pub async fn receive(
         settle(&arrived, None).await;
         return None;
     }
+    let arrived = match repeat(desk, &arrived, &bot).await {
+        Repeat::No => arrived,
+        Repeat::Turn(again) => *again,
+        Repeat::Said(said) => {
+            say(desk, &arrived, &said).await;
+            settle(&arrived, None).await;
+            return None;
+        }
+    };
+    match queue(desk, arrived, &bot) {
+        Ok(task) => Some(task),
+        Err(arrived) => {
+            say(desk, &arrived, &Said::notice(desk.texts(&bot).get("queue-full", &[]))).await;
+            settle(&arrived, None).await;
+            None
+        }
+    }
+}
+
+/// Takes a ticket and starts the rest of the way; the message comes back when too many wait.
+pub(super) fn queue(
+    desk: &Arc<Desk>,
+    arrived: Arrived,
+    bot: &BotConfig,
+) -> Result<tokio::task::JoinHandle<()>, Box<Arrived>> {
     let ticket = Ticket {
         number: desk.next_ticket(),
         session: arrived.who.session.clone(),
@@ -87,15 +114,8 @@ pub async fn receive(
         message: serde_json::to_value(&arrived.who.message).unwrap_or(Value::Null),
     };
     match desk.talk.lanes.submit(ticket) {
-        Ok(waiting) => {
-            let desk_of_task = Arc::clone(desk);
-            Some(desk.core.tasks.spawn("message", lane(desk_of_task, arrived, waiting)))
-        }
-        Err(_full) => {
-            say(desk, &arrived, &Said::notice(desk.texts(&bot).get("queue-full", &[]))).await;
-            settle(&arrived, None).await;
-            None
-        }
+        Ok(waiting) => Ok(desk.core.tasks.spawn("message", lane(Arc::clone(desk), arrived, waiting))),
+        Err(_full) => Err(Box::new(arrived)),
     }
 }
 
@@ -108,15 +128,18 @@ async fn lane(desk: Arc<Desk>, arrived: Arrived, waiting: Waiting) {
     match waiting.await {
         Ok(place) => {
             let (arrived, said) = answer::answer(&desk, arrived, place).await;
-            say(&desk, &arrived, &said).await;
+            let sent = say(&desk, &arrived, &said).await;
             settle(&arrived, Some(&said)).await;
+            if let (true, Some(turn_id)) = (sent, &said.turn_id) {
+                owed::paid(&desk, &arrived.who.session, turn_id).await;
+            }
         }
         // The newer message answers for both; a closing host says nothing new.
         Err(LaneError::Superseded | LaneError::Closing) => settle(&arrived, None).await,
     }
 }
 
-async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot: &crate::config::BotConfig) {
+async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot: &BotConfig) {
     tracing::info!(?verdict, endpoint = arrived.endpoint.id, "access refused");
     let event = crate::journal::Event::new("access.refused", serde_json::json!({"reason": format!("{verdict:?}")}));
     if let Err(e) = desk.core.journal.append(event).await {
@@ -129,13 +152,13 @@ async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot
     settle(arrived, None).await;
 }
 
-/// Sends what there is to say.
-async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) {
+/// Sends what there is to say; whether it was sent.
+async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) -> bool {
     let mut segments = said.segments.clone();
     // A plain segment behind the answer: no part of the model's text.
     segments.extend(said.footer.iter().map(|f| Segment::plain(format!("\n\n{f}"))));
     if segments.is_empty() {
-        return;
+        return false;
     }
     let piece = Piece {
         kind: said.kind,
@@ -143,8 +166,12 @@ async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) {
         segments,
         reply_to: Some(arrived.who.message.id.clone()),
     };
-    if let Err(e) = desk.talk.outbound.send(&arrived.endpoint, piece).await {
-        tracing::warn!(endpoint = arrived.endpoint.id, error = %e, "an answer was not sent");
+    match desk.talk.outbound.send(&arrived.endpoint, piece).await {
+        Ok(()) => true,
+        Err(e) => {
+            tracing::warn!(endpoint = arrived.endpoint.id, error = %e, "an answer was not sent");
+            false
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Builds what a turn is given.
 
+use super::about::{About, Repeats};
 use super::approve::AskHere;
 use super::arrive::{Arrived, Who};
 use super::desk::Desk;
@@ -25,6 +26,10 @@ pub(super) struct Way {
     pub(super) question: Option<Arc<dyn Ask>>,
     pub(super) gates: Gates,
     pub(super) shown: Arc<Shown>,
+    /// Kind of the connection the answer goes to.
+    pub(super) over: Option<String>,
+    /// The former turn it stands for.
+    pub(super) repeats: Option<Repeats>,
 }
 
 /// A new turn's id.
@@ -69,6 +74,8 @@ impl Way {
             question: arrived.who.facts.principal.is_identified().then_some(port as Arc<dyn Ask>),
             gates: gates(desk, &arrived.who, approval).await,
             shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
+            over: Some(arrived.endpoint.info.kind.clone()),
+            repeats: arrived.repeats.clone(),
         }
     }
 }
@@ -169,7 +176,14 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
     let bot = Arc::clone(&lease.contents().bot);
     let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
     let turn_id = way.turn_id;
-    let mut resume = serde_json::to_value(&who.message).unwrap_or(Value::Null);
+    let retry_of = way.repeats.as_ref().map(|r| r.retry_of.clone());
+    let about = About {
+        message: who.message.clone(),
+        over: way.over.clone(),
+        given_role: who.given_role,
+        repeats: way.repeats,
+    };
+    let mut resume = serde_json::to_value(&about).unwrap_or(Value::Null);
     desk.core.redactor.redact_value(&mut resume);
     let model_config = bot.models.get(bot.agent.model.as_deref().unwrap_or("default"));
     TurnContext {
@@ -191,7 +205,8 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             workspace_root: workspace(desk, lease, &who.session),
             help_text: help.into(),
             profile: "interactive",
-            retry_of: None,
+            retry_of,
+            over: way.over,
             resume,
         },
         ports: TurnPorts {

@@ -3,8 +3,9 @@
 use super::{Event, JournalError, Record};
 use crate::store::{Key, Op, SharedStore, Tree};
 use crate::task::SharedClock;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -119,6 +120,29 @@ impl Journal {
             newest.drain(..surplus);
         }
         Ok(newest.into())
+    }
+
+    /// Events of the turns in `turns`, by turn, oldest first, looked for from `since` on.
+    pub async fn of_turns(
+        &self,
+        turns: &BTreeSet<String>,
+        since: DateTime<Utc>,
+    ) -> Result<BTreeMap<String, Vec<Record>>, JournalError> {
+        let mut found: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+        let ms = u64::try_from(since.timestamp_millis()).unwrap_or(0);
+        // A key of one part stands before all keys that begin with it.
+        let mut after = Key::new().u64(ms);
+        loop {
+            let page = self.0.store.scan_prefix(Tree::Journal, &Key::new(), Some(&after), PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(found) };
+            after = last.clone();
+            let records = page.into_iter().filter_map(|(_, value)| serde_json::from_value::<Record>(value).ok());
+            for record in records {
+                if let Some(turn) = record.turn_id.clone().filter(|turn| turns.contains(turn)) {
+                    found.entry(turn).or_default().push(record);
+                }
+            }
+        }
     }
 
     fn remember(&self, record: &Record) {

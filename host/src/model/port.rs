@@ -119,6 +119,18 @@ pub struct Usage {
     pub cost_usd: f64,
 }
 
+impl Usage {
+    /// Adds another step's.
+    pub fn add(&mut self, other: &Usage) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cached_read += other.cached_read;
+        self.reasoning += other.reasoning;
+        self.estimated |= other.estimated;
+        self.cost_usd += other.cost_usd;
+    }
+}
+
 /// Why the stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {

@@ -80,7 +80,7 @@ fn endpoint(channel: &Arc<Scripted>, idempotent: bool) -> Arc<Endpoint> {
         idempotent_send: idempotent,
     };
     let info = AdapterInfo { kind: "test".into(), limits, abilities: vec![], dialect: Dialect::Markdown };
-    Arc::new(Endpoint { id: "test/main".into(), info, connection, since: Utc::now() })
+    Arc::new(Endpoint { id: "test/main".into(), info, connection, place: None, since: Utc::now() })
 }
 
 fn piece(text: &str) -> Piece {

@@ -9,6 +9,8 @@ pub enum Builtin {
     Help,
     /// The greeting.
     Start,
+    /// The newest message answered again.
+    Retry,
     /// A new session.
     New,
     /// Ends the turn.
@@ -27,9 +29,10 @@ pub enum Builtin {
 
 impl Builtin {
     /// All, in the order of `/help`.
-    pub const ALL: [(Builtin, &'static str); 9] = [
+    pub const ALL: [(Builtin, &'static str); 10] = [
         (Builtin::Help, "help"),
         (Builtin::Start, "start"),
+        (Builtin::Retry, "retry"),
         (Builtin::New, "new"),
         (Builtin::Stop, "stop"),
         (Builtin::Tools, "tools"),

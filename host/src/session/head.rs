@@ -1,6 +1,6 @@
 //! The head of a session: what is known of it beside its history.
 
-use super::SessionKey;
+use super::{Owed, SessionKey};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,6 +54,9 @@ pub struct Head {
     /// What is said or done once in a session.
     #[serde(default)]
     pub flags: Map<String, Value>,
+    /// What the person is still to be told, or still to be answered, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<Owed>,
 }
 
 impl Head {
@@ -70,6 +73,7 @@ impl Head {
             running: None,
             last: None,
             flags: Map::new(),
+            owed: Vec::new(),
         }
     }
 }

@@ -53,7 +53,8 @@ impl Sessions {
 
     /// Begins a turn: reads and repairs the history, notes that the turn runs. Of a long history only about the
     /// newest `max_entries` are read, from a person's message on. `about` is what the next start needs to decide
-    /// what becomes of the turn, should the process end before it.
+    /// what becomes of the turn, should the process end before it; if it has a `retry_of`, the rerun of that
+    /// turn is owed no longer.
     pub async fn begin(
         &self,
         session: &SessionKey,
@@ -65,6 +66,7 @@ impl Sessions {
         let head = self
             .change_head(session, true, |head| {
                 head.used_at = now;
+                head.begins(&about);
                 head.running = Some(Running { turn_id: turn_id.to_owned(), since: now, about: about.clone() });
             })
             .await?
@@ -106,7 +108,12 @@ impl Sessions {
         Ok((history, done))
     }
 
-    async fn entries(&self, session: &SessionKey, epoch: u64, from: u64) -> Result<Vec<HistoryEntry>, SessionError> {
+    pub(super) async fn entries(
+        &self,
+        session: &SessionKey,
+        epoch: u64,
+        from: u64,
+    ) -> Result<Vec<HistoryEntry>, SessionError> {
         let prefix = Key::new().str(session.as_str()).u64(epoch);
         let mut after = (from > 0).then(|| prefix.clone().u64(from));
         let mut out: Vec<HistoryEntry> = Vec::new();
@@ -172,6 +179,7 @@ impl Sessions {
             head.running = None;
             head.used_at = self.clock.now();
             head.flags.clear();
+            head.owed.clear();
             let mut ops = vec![
                 Op::check(Tree::Sessions, head_key(session), Some(stored)),
                 Op::put(Tree::Sessions, head_key(session), written(&head)),
@@ -237,7 +245,7 @@ impl Sessions {
         Ok(idle.len())
     }
 
-    async fn matching(&self, fits: impl Fn(&Head) -> bool + Send + Sync) -> Result<Vec<Head>, SessionError> {
+    pub(super) async fn matching(&self, fits: impl Fn(&Head) -> bool + Send + Sync) -> Result<Vec<Head>, SessionError> {
         let mut out = Vec::new();
         let mut after: Option<SessionKey> = None;
         loop {

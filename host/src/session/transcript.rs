@@ -5,7 +5,7 @@ use super::history::{HistoryEntry, STRIDE};
 use super::repair::Repaired;
 use super::sessions::{entry_key, head_key, read, written};
 use super::snapshot::Dropped;
-use super::{LoadedSnapshot, SessionError, SessionKey, Sessions};
+use super::{LoadedSnapshot, Owed, SessionError, SessionKey, Sessions};
 use crate::store::{Op, StoreError, Tree};
 use serde_json::{Map, Value};
 
@@ -34,6 +34,8 @@ pub struct Commit {
     pub outcome: Value,
     /// Flags of the head to set.
     pub flags: Map<String, Value>,
+    /// What the person is to be told; paid when it was.
+    pub owed: Option<Owed>,
     /// Records of other rooms that belong to the same batch: usage, the answer's outbox record.
     pub extra: Vec<Op>,
 }
@@ -125,6 +127,9 @@ impl Transcript {
             head.turns += 1;
             head.last = Some(Ended { turn_id: self.turn_id.clone(), at: now, outcome: commit.outcome.clone() });
             head.flags.extend(commit.flags.clone());
+            if let Some(owed) = &commit.owed {
+                head.owe(owed.clone());
+            }
             if let Some(mine) = &commit.loaded {
                 let stored = store.get(Tree::Loaded, &key).await?;
                 let present: LoadedSnapshot = match &stored {

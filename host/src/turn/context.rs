@@ -58,6 +58,8 @@ pub struct Incoming {
     pub profile: &'static str,
     /// The turn whose message is answered again.
     pub retry_of: Option<String>,
+    /// Kind of the connection the answer goes to; `None` when whoever asked waits for the report itself.
+    pub over: Option<String>,
     /// What the next start needs to decide what becomes of the turn, should the process end before it.
     pub resume: Value,
 }

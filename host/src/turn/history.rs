@@ -20,6 +20,8 @@ pub(super) struct Past {
     /// Code of a failed call.
     pub(super) code: Option<String>,
     pub(super) message: ModelMessage,
+    /// The turn this one answered again.
+    pub(super) retry_of: Option<String>,
 }
 
 /// Who looks at the history, and what this person may see.
@@ -35,9 +37,11 @@ pub(super) struct Viewer<'a> {
 impl Viewer<'_> {
     /// Earlier turns in order, words headed and marked, results of tools this person has not taken out.
     pub(super) fn view(&self, past: Vec<Past>) -> Vec<PastTurn> {
+        let again: HashSet<String> =
+            past.iter().filter_map(|p| p.retry_of.clone()).chain(self.retry_of.map(str::to_string)).collect();
         let mut out: Vec<PastTurn> = Vec::new();
         for entry in past {
-            if self.retry_of == Some(entry.turn_id.as_str()) && is_answer(&entry.message) {
+            if again.contains(&entry.turn_id) && is_answer(&entry.message) {
                 continue;
             }
             let turn_id = entry.turn_id.clone();

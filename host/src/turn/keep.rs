@@ -7,8 +7,8 @@ use super::outcome::TurnOutcome;
 use super::run::Run;
 use crate::journal::Event;
 use crate::model::ModelMessage;
-use crate::session::{Commit, HistoryEntry, SessionError, Transcript};
-use plugin_sdk::{Principal, Role};
+use crate::session::{Commit, Debt, HistoryEntry, Owed, SessionError, Transcript};
+use plugin_sdk::{Principal, Role, Segment};
 use serde_json::{Map, Value, json};
 
 /// Newest entries of a long history that a turn reads.
@@ -28,7 +28,8 @@ pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
         Ok(message) => {
             let code = entry.meta.get("code").and_then(Value::as_str).map(str::to_string);
             let (turn_id, author, tool) = (entry.turn_id.clone(), author_of(entry), entry.tool.clone());
-            Some(Past { turn_id, author, tool, code, message })
+            let retry_of = entry.meta.get("retry_of").and_then(Value::as_str).map(str::to_string);
+            Some(Past { turn_id, author, tool, code, message, retry_of })
         }
         Err(error) => {
             tracing::warn!(session = %transcript.session(), n = entry.n, %error, "history entry is unreadable");
@@ -49,7 +50,23 @@ pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, code: Option<Strin
     if let Some(code) = code {
         entry.meta["code"] = code.into();
     }
+    if matches!(message, ModelMessage::User { .. }) {
+        heard(cx, &mut entry);
+    }
     entry
+}
+
+/// What `/retry` and later views need of a person's message beside its words.
+fn heard(cx: &TurnContext, entry: &mut HistoryEntry) {
+    if let Some(of) = &cx.about.retry_of {
+        entry.meta["retry_of"] = of.as_str().into();
+    }
+    if !matches!(cx.about.message.segments.as_slice(), [Segment::Text { .. }]) {
+        // data and text only: nothing in it that JSON lacks
+        let mut segments = serde_json::to_value(&cx.about.message.segments).unwrap_or(Value::Null);
+        cx.calls.redactor.redact_value(&mut segments);
+        entry.meta["segments"] = segments;
+    }
 }
 
 fn author_of(entry: &HistoryEntry) -> Principal {
@@ -77,12 +94,26 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
         dropped,
         outcome: outcome_of(report),
         flags,
+        owed: owed(cx, report),
         extra: cx.ports.records.as_ref().map(|records| records(report)).unwrap_or_default(),
     };
     let Some(transcript) = run.transcript.as_mut() else { return };
     if let Err(error) = transcript.commit(commit).await {
         tracing::error!(turn = %cx.about.turn_id, %error, "the end of a turn is not stored");
     }
+}
+
+/// The answer, until the person has it.
+fn owed(cx: &TurnContext, report: &TurnReport) -> Option<Owed> {
+    let over = cx.about.over.clone()?;
+    let mut segments = report.segments.clone();
+    segments.extend(report.footer.iter().map(|f| Segment::plain(format!("\n\n{f}"))));
+    let mut kept = serde_json::to_value(&segments).ok()?;
+    cx.calls.redactor.redact_value(&mut kept);
+    let segments: Vec<Segment> = serde_json::from_value(kept).ok()?;
+    let conversation = cx.about.message.conversation.clone();
+    let (turn_id, what) = (report.turn_id.clone(), Debt::Answer { segments });
+    (!report.segments.is_empty()).then_some(Owed { turn_id, conversation, over, what })
 }
 
 fn outcome_of(report: &TurnReport) -> Value {

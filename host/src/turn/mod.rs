@@ -9,6 +9,7 @@ mod events;
 mod finish;
 mod hands;
 mod history;
+mod interrupted;
 mod keep;
 mod model_step;
 mod moment;
@@ -21,6 +22,7 @@ mod words;
 
 pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, TurnContext, TurnPorts};
 pub use events::{Silent, TurnEvent, TurnEvents};
+pub use interrupted::{Broken, Remains};
 pub use outcome::*;
 pub use run::run;
 pub use words::{clean_name, head_line, in_words};

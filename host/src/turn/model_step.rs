@@ -137,13 +137,7 @@ impl Run<'_> {
     }
 
     fn account(&mut self, usage: &Usage) {
-        let sum = &mut self.tally.usage;
-        sum.input += usage.input;
-        sum.output += usage.output;
-        sum.cached_read += usage.cached_read;
-        sum.reasoning += usage.reasoning;
-        sum.estimated |= usage.estimated;
-        sum.cost_usd += usage.cost_usd;
+        self.tally.usage.add(usage);
         if !usage.estimated && usage.input > 0 {
             self.view.count(usage.input);
         }

@@ -100,11 +100,20 @@ impl Run<'_> {
     async fn hear(&mut self) -> Result<(), End> {
         let text = in_words(&self.cx.about.message);
         self.store(&ModelMessage::User { text: text.clone() }, None).await?;
+        self.safe().await?;
         let head = moment::head(self.cx, &self.catalog, self.prompt.dropped.as_deref());
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
         self.view.running.push(ModelMessage::User { text: format!("{head}\n{spoken}") });
         Ok(())
+    }
+
+    /// A message that nobody else keeps is durable before the model is asked: after a crash it is answered.
+    async fn safe(&self) -> Result<(), End> {
+        if self.cx.about.over.is_none() {
+            return Ok(());
+        }
+        self.cx.ports.sessions.barrier().await.map_err(|error| unopened(self.cx, &error))
     }
 
     async fn drive(&mut self) -> End {

@@ -376,7 +376,7 @@ impl Stage for Scene {
         };
         let serving = Arc::clone(&host);
         host.desk().core.tasks.spawn("scenario channel", async move {
-            serving.attach("scenario", info(), connection).await;
+            serving.attach("scenario", info(), connection, None).await;
         });
         self.host = Some(host);
         self.channel = Some((channel, deliver));

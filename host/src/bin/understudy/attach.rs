@@ -4,18 +4,18 @@ use crate::client::Client;
 use crate::out::{Failure, OK};
 use crate::signals::Signals;
 use host::admin::wire::{Delivered, FromClient, FromHost, Hello, LINE_MAX};
-use plugin_sdk::{AdapterInfo, Connection, Inbound, SendError};
+use plugin_sdk::{AdapterInfo, Connection, ConversationRef, Inbound, SendError};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 /// Talks until the person or the host ends it.
 pub(crate) async fn run(
     client: &Client,
-    (key, info): (String, AdapterInfo),
+    (key, info, place): (String, AdapterInfo, ConversationRef),
     console: &Connection,
     (signals, terminal): (&mut Signals, bool),
 ) -> Result<u8, Failure> {
     let (read, mut write) = tokio::io::split(client.upgrade("/v1/chat", "understudy-chat").await?);
-    put(&mut write, &FromClient::Hello(Box::new(Hello { info, key }))).await?;
+    put(&mut write, &FromClient::Hello(Box::new(Hello { info, key, place: Some(place) }))).await?;
     let showing = show(BufReader::new(read), console);
     let typing = typed(&mut write, console);
     tokio::pin!(showing, typing);

@@ -29,13 +29,14 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
         return Err(Failure::usage("the message is empty"));
     }
     let subject = who(args, setting)?;
+    let place = subject.0.clone();
     let (console, seen) = connect(args, setting, subject).await?;
     let exit = match Client::find(&setting.data_of(&args.dir))? {
         Some(client) => {
             let key = format!("{ENDPOINT}/{}", run_id(setting));
             match attach::run(
                 &client,
-                (key, Console.info()),
+                (key, Console.info(), place),
                 &console,
                 (&mut Signals::listen()?, interactive(args, setting)),
             )
@@ -46,7 +47,7 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
                 ended => ended?,
             }
         }
-        None => in_process(args, setting, console).await?,
+        None => in_process(args, setting, console, place).await?,
     };
     Ok(if args.once.is_some() && exit == OK { seen.exit() } else { exit })
 }
@@ -57,7 +58,12 @@ fn run_id(setting: &Setting) -> String {
 }
 
 /// A host of its own, without other endpoints, as long as the conversation lasts.
-async fn in_process(args: &Chat, setting: &Setting, console: Connection) -> Result<u8, Failure> {
+async fn in_process(
+    args: &Chat,
+    setting: &Setting,
+    console: Connection,
+    place: ConversationRef,
+) -> Result<u8, Failure> {
     let mut signals = Signals::listen()?;
     let options = HostOptions { watch: true, socket: true, ..setting.host_options(&args.dir, StoreKind::Disk) };
     let host =
@@ -79,7 +85,7 @@ async fn in_process(args: &Chat, setting: &Setting, console: Connection) -> Resu
         std::future::pending::<()>().await;
     };
     tokio::pin!(telling);
-    let talk = host.attach(ENDPOINT, Console.info(), console);
+    let talk = host.attach(ENDPOINT, Console.info(), console, Some(place));
     tokio::pin!(talk);
     let asked_to_end = tokio::select! {
         () = &mut talk => false,
@@ -141,7 +147,7 @@ async fn connect(
         "color": mode == "terminal" && out.color(true),
         "history": history(&setting.data_of(&args.dir)),
         "once": args.once,
-        "commands": ["help", "start", "new", "stop", "tools", "skills", "why", "status", "reload"],
+        "commands": ["help", "start", "retry", "new", "stop", "tools", "skills", "why", "status", "reload"],
         "run_id": run_id(setting),
         "event_head": event_head(out),
     });

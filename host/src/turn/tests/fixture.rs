@@ -185,6 +185,7 @@ impl Table {
             help_text: "help".into(),
             profile: "interactive",
             retry_of: None,
+            over: None,
             resume: json!({}),
         }
     }

@@ -6,3 +6,4 @@ mod outcomes;
 mod pairs;
 mod prompt;
 mod words;
+mod broken;
