@@ -1,6 +1,6 @@
 //! From a plugin's checked items to contributions: `[when]`, presets, programs, binding to the copy.
 
-use crate::index::{Contribution, Source, sha256_hex};
+use crate::index::{Contribution, Hook, Source, sha256_hex};
 use crate::loader::{Permissions, PluginSource, RunSpec, ToolSource};
 use crate::runtime::command::{CommandPool, CommandSpec, ProgramCheck, bind, check_program};
 use plugin_sdk::{Diagnostic, ToolDef};
@@ -31,6 +31,7 @@ pub(super) struct Binding<'a> {
 pub(super) struct Bound {
     pub(super) contributions: Vec<Contribution>,
     pub(super) left_out: Vec<String>,
+    pub(super) hooks: Vec<Hook>,
     pub(super) findings: Vec<Diagnostic>,
 }
 

@@ -2,8 +2,8 @@
 
 use super::Instance;
 use crate::config::BotConfig;
-use crate::index::{Contribution, Indexes};
-use crate::loader::{FileEntry, Permissions, SectionSource, SkillSource};
+use crate::index::{Contribution, Hook, Indexes};
+use crate::loader::{AgentSource, CommandSource, FileEntry, Permissions, SectionSource, SkillSource};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -135,6 +135,9 @@ pub(crate) struct Prepared {
     pub(super) left_out: Vec<String>,
     pub(super) skills: Vec<SkillSource>,
     pub(super) sections: Vec<SectionSource>,
+    pub(super) agents: Vec<AgentSource>,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) commands: Vec<CommandSource>,
     pub(super) agents_md: Option<String>,
     /// Findings of its own steps, the loader's not included.
     pub(super) findings: Vec<Diagnostic>,
@@ -163,6 +166,9 @@ impl Contents {
             inactive: Vec::new(),
             skills: Vec::new(),
             sections: Vec::new(),
+            agents: Vec::new(),
+            hooks: Vec::new(),
+            commands: Vec::new(),
             agents_md: Vec::new(),
             bot: &bot,
             bot_doc: None,

@@ -297,6 +297,9 @@ impl<'a> Run<'a> {
         let own = all.filter(kept).cloned();
         let skills = prepared.iter().flat_map(|p| p.skills.iter().cloned());
         let sections = prepared.iter().flat_map(|p| p.sections.iter().cloned());
+        let agents = prepared.iter().flat_map(|p| p.agents.iter().cloned());
+        let hooks = prepared.iter().flat_map(|p| p.hooks.iter().cloned());
+        let commands = prepared.iter().flat_map(|p| p.commands.iter().cloned());
         let texts = prepared.iter().filter_map(|p| Some((p.view.owner.clone(), p.agents_md.clone()?)));
         let previous = self.request.base.as_ref().map(|b| &b.contents);
         let previous = previous.filter(|c| c.bot.adapters.keys().eq(loaded.bot.adapters.keys()));
@@ -306,6 +309,9 @@ impl<'a> Run<'a> {
             inactive: inactive.collect(),
             skills: skills.filter(|s| keep(&s.place.owner, &s.place)).collect(),
             sections: sections.filter(|s| keep(&s.place.owner, &s.place)).collect(),
+            agents: agents.filter(|a| keep(&a.place.owner, &a.place)).collect(),
+            hooks: hooks.filter(|h| keep(&h.owner, &h.source.place)).collect(),
+            commands: commands.filter(|c| keep(&c.place.owner, &c.place)).collect(),
             agents_md: texts.collect(),
             bot: &loaded.bot,
             bot_doc: loaded.doc.clone(),

@@ -1,5 +1,6 @@
 //! From everything a candidate has gathered to the immutable indexes, or to all that is wrong with it.
 
+use super::agents::{Agent, AgentGround};
 use super::parts::{Indexes, Parts, Skill};
 use super::ranking::{ItemKind, RankItem};
 use super::registry::{RegistrySettings, ToolRegistry};
@@ -7,7 +8,7 @@ use super::settings::{Known, always_loaded};
 use super::skills::{ToolNames, required, skills};
 use super::tool::Contribution;
 use super::view::ViewFilter;
-use super::{commands, sections};
+use super::{agents, commands, hooks, sections};
 use crate::admission::{Overrides, Platforms, PolicyInput, check_policy};
 use crate::config::BotConfig;
 use plugin_sdk::Diagnostic;
@@ -39,6 +40,14 @@ pub fn build_after(parts: Parts<'_>, previous: Option<&Indexes>) -> (Option<Inde
     let skills = skills(parts.skills, &ToolNames { registry: &registry, present: &present }, &platforms, &mut out);
     let sections = sections::sections(parts.sections, &platforms, &mut out);
     out.extend(sections::overflow(&sections, parts.bot));
+    let ground = AgentGround {
+        tools: ToolNames { registry: &registry, present: &present },
+        skills: &skills,
+        platforms: &platforms,
+        bot: parts.bot,
+    };
+    let agents = agents::agents(parts.agents, &ground, &mut out);
+    let hooks = hooks::hooks(parts.hooks, &present, &mut out);
     let commands = commands::commands(registry.tools(), &mut out);
     let known = Known {
         bot: parts.bot,
@@ -48,6 +57,7 @@ pub fn build_after(parts: Parts<'_>, previous: Option<&Indexes>) -> (Option<Inde
         inactive: &parts.inactive,
     };
     out.extend(known.check());
+    let platform_agents = agents::automatic(&agents, &known, &mut out);
     let policy = check_policy(&PolicyInput::from(parts.bot), &platforms);
     out.extend(
         policy.into_iter().chain(required(&skills, &offered, parts.bot)).map(|(pointer, d)| known.at(d, &pointer)),
@@ -57,9 +67,10 @@ pub fn build_after(parts: Parts<'_>, previous: Option<&Indexes>) -> (Option<Inde
     if out.iter().any(Diagnostic::is_error) {
         return (None, out);
     }
-    let tools = registry.seal_with(skills.iter().map(rank_item).collect());
+    let tools = registry.seal_with(skills.iter().map(rank_item).chain(agents.iter().map(rank_agent)).collect());
     let ranking = tools.ranking().clone();
-    (Some(Indexes { tools, skills, sections, agents_md: parts.agents_md, commands, ranking }), out)
+    let agents_md = parts.agents_md;
+    (Some(Indexes { tools, skills, sections, agents, platform_agents, hooks, agents_md, commands, ranking }), out)
 }
 
 fn settings_of(bot: &BotConfig) -> RegistrySettings {
@@ -87,6 +98,20 @@ fn rank_item(skill: &Skill) -> RankItem {
         tags: skill.source.tags.iter().chain(&skill.source.keywords).cloned().collect(),
         group: String::new(),
         description: skill.source.description.clone(),
+        params: Vec::new(),
+    }
+}
+
+fn rank_agent(agent: &Agent) -> RankItem {
+    let about = &agent.source.about;
+    RankItem {
+        kind: ItemKind::Agent,
+        name: agent.source.name.clone(),
+        qualified: agent.qualified.clone(),
+        wire: agent.qualified.clone(),
+        tags: about.tags.iter().chain(&about.triggers.keywords).cloned().collect(),
+        group: String::new(),
+        description: about.description.clone(),
         params: Vec::new(),
     }
 }

@@ -1,10 +1,12 @@
 //! Room 8, `index`: contributions to the immutable indexes, names, ranking, all diagnostics.
 //! Must not lock, do IO or be async. Next room: `runtime`.
 
+mod agents;
 mod build;
 mod canonical;
 mod check_tool;
 mod commands;
+mod hooks;
 mod names;
 mod nearest;
 mod parts;
@@ -20,9 +22,11 @@ mod tool;
 mod tool_index;
 mod view;
 
+pub use agents::Agent;
 pub use build::{build, build_after};
 pub use canonical::{canonical_json, hash_json, sha256_hex};
 pub use commands::BUILTIN_COMMANDS;
+pub use hooks::Hook;
 pub use names::{RESERVED, digest_form, is_plain, is_reserved, wire_names};
 pub use parts::{CommandEntry, Indexes, Parts, Section, Skill, fold_word};
 pub use ranking::{

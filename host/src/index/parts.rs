@@ -1,13 +1,16 @@
 //! What the indexes are built from, and what they are.
 
+use super::agents::Agent;
+use super::hooks::Hook;
 use super::ranking::Ranking;
 use super::tool::{Contribution, ToolId};
 use super::tool_index::ToolIndex;
 use crate::admission::{Exposure, Guarded, Rules};
 use crate::config::BotConfig;
 use crate::config::doc::Doc;
-use crate::loader::{Placement, SectionSource, SkillSource};
+use crate::loader::{AgentSource, CommandSource, Placement, SectionSource, SkillSource};
 use plugin_sdk::OwnerPath;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Everything a candidate has gathered.
@@ -22,6 +25,12 @@ pub struct Parts<'a> {
     pub skills: Vec<SkillSource>,
     /// Prompt sections.
     pub sections: Vec<SectionSource>,
+    /// Agents.
+    pub agents: Vec<AgentSource>,
+    /// Hooks with their code.
+    pub hooks: Vec<Hook>,
+    /// Chat commands of folders.
+    pub commands: Vec<CommandSource>,
     /// `AGENTS.md` texts.
     pub agents_md: Vec<(OwnerPath, String)>,
     /// The configuration.
@@ -39,11 +48,17 @@ pub struct Indexes {
     pub skills: Vec<Skill>,
     /// Prompt sections, by owner and name.
     pub sections: Vec<Section>,
+    /// Agents, by owner and name.
+    pub agents: Vec<Agent>,
+    /// The agent that answers a platform by itself: position in `agents`.
+    pub platform_agents: BTreeMap<String, usize>,
+    /// Hooks in the order they run.
+    pub hooks: Vec<Hook>,
     /// `AGENTS.md` by owner, in preparation order.
     pub agents_md: Vec<(OwnerPath, String)>,
     /// Chat commands, by word.
     pub commands: Vec<CommandEntry>,
-    /// Tools and skills, ranked together.
+    /// Tools, skills and agents, ranked together.
     pub ranking: Arc<Ranking>,
 }
 

@@ -1,13 +1,16 @@
 //! The items of one plugin, each by the loader of its kind.
 
+use super::agent::AgentSource;
+use super::command::CommandSource;
 use super::fileset::is_mcp;
+use super::hook::HookSource;
 use super::loading::{Findings, Loading};
 use super::places::{Item, Kind};
 use super::reader::{MANIFEST_LIMIT, TEXT_LIMIT};
 use super::run::absent;
-use super::source::{Placement, PluginSource, SectionSource, SkillSource, TestSource, ToolSource};
+use super::source::{PluginSource, SectionSource, SkillSource, TestSource, ToolSource};
 use super::walk::{Unstable, find};
-use super::{section, skills, tool};
+use super::{agent, command, hook, section, skills, tool};
 use plugin_sdk::Diagnostic;
 
 /// Always-loaded tools of a tree before they crowd every request.
@@ -19,6 +22,9 @@ pub(super) struct Contents {
     pub(super) tools: Vec<ToolSource>,
     pub(super) skills: Vec<SkillSource>,
     pub(super) sections: Vec<SectionSource>,
+    pub(super) agents: Vec<AgentSource>,
+    pub(super) hooks: Vec<HookSource>,
+    pub(super) commands: Vec<CommandSource>,
     pub(super) agents_md: Option<String>,
     pub(super) tests: Vec<TestSource>,
 }
@@ -31,29 +37,20 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, listed: &[Item<'_>]) -> Result<C
             Kind::Tool => out.tools.extend(tool::load(l, item)?),
             Kind::Skill => out.skills.extend(skills::load(l, item)?),
             Kind::Section => out.sections.extend(section::load(l, item)?),
-            Kind::Agent | Kind::Hook | Kind::Command => not_built(l, item),
+            Kind::Agent => out.agents.extend(agent::load(l, item)?),
+            Kind::Hook => out.hooks.extend(hook::load(l, item)?),
+            Kind::Command => out.commands.extend(command::load(l, item)?),
         }
     }
     for d in skills::crowded(&out.skills, &out.tools) {
         l.walk.diagnostics.push(d);
     }
-    // The agents of this build are refused, so what only they could unlock is checked and not offered.
-    out.tools.retain(|t| !matches!(t.placement, Placement::Agent(_) | Placement::AgentSkill(..)));
-    out.skills.retain(|s| s.placement == Placement::Plugin);
     for entry in l.top.iter().filter(|e| is_mcp(&e.name)) {
         l.walk.report(absent("mcp"), &entry.rel);
     }
     out.agents_md = agents_md(l)?;
     out.tests = tests(l)?;
     Ok(out)
-}
-
-fn not_built(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) {
-    let kind = item.kind.word();
-    let d = Diagnostic::error(format!("{kind}::not-built"), format!("this build has no {kind} folders"))
-        .item(item.label())
-        .help("use a build that has them, or leave the folder out with `[plugins] ignore`");
-    l.walk.report(d, &item.manifest.rel);
 }
 
 fn agents_md(l: &mut Loading<'_, '_, '_>) -> Result<Option<String>, Unstable> {

@@ -20,6 +20,8 @@ pub(super) struct Loading<'l, 'r, 'c> {
     pub(super) reader: &'l mut Reader<'c>,
     pub(super) bot: &'l BotConfig,
     pub(super) schemas: &'l Schemas,
+    /// `workspace.root`.
+    pub(super) workspace: &'l Path,
     /// The plugin folder, links resolved.
     pub(super) dir: &'l Path,
     pub(super) top: &'l [Entry],
@@ -41,6 +43,10 @@ impl Findings {
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
+    }
+
+    pub(super) fn extend(&mut self, more: impl IntoIterator<Item = Diagnostic>) {
+        self.list.extend(more);
     }
 
     pub(super) fn is_broken(&self) -> bool {

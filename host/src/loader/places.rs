@@ -95,7 +95,13 @@ pub(super) struct Item<'t> {
 impl Item<'_> {
     /// `KIND NAME`.
     pub(super) fn label(&self) -> String {
-        format!("{} {}", self.kind.word(), self.folder.name)
+        format!("{} {}", self.kind.word(), self.name())
+    }
+
+    /// Folder name; of a command of two words both, with `/`.
+    pub(super) fn name(&self) -> String {
+        let nested = self.folder.rel.strip_prefix("commands/").filter(|_| self.kind == Command);
+        nested.unwrap_or(&self.folder.name).to_string()
     }
 }
 
@@ -122,11 +128,22 @@ impl<'t> Search<'_, '_, 't> {
             for folder in container.entries().iter().filter(|e| e.is_folder()) {
                 self.folder(*kind, folder, placement);
                 if *kind == Command {
-                    for inner in folder.entries().iter().filter(|e| e.child(kind.manifest()).is_some()) {
-                        self.folder(*kind, inner, placement);
-                    }
+                    self.second_words(folder, placement);
                 }
             }
+        }
+    }
+
+    /// `commands/todo/add`: the command `/todo add`.
+    fn second_words(&mut self, folder: &'t Entry, placement: &Placement) {
+        let inner: Vec<&'t Entry> = folder.entries().iter().filter(|e| e.child(Command.manifest()).is_some()).collect();
+        if !inner.is_empty() && folder.child(Command.manifest()).is_none() {
+            for d in super::names::check(Command.word(), &folder.name, Command.rule()) {
+                self.walk.report(d.item(format!("{} {}", Command.word(), folder.name)), &folder.rel);
+            }
+        }
+        for folder in inner {
+            self.folder(Command, folder, placement);
         }
     }
 

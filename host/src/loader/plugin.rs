@@ -151,8 +151,18 @@ fn parse(
     };
     let listed = places::items(walk, &top.entries);
     let reader: &mut Reader<'_> = &mut cx.reader;
-    let mut loading =
-        Loading { walk, reader, bot: cx.options.bot, schemas: cx.schemas, dir, top: &top.entries, files, named };
+    let workspace = &cx.workspace;
+    let mut loading = Loading {
+        walk,
+        reader,
+        bot: cx.options.bot,
+        schemas: cx.schemas,
+        workspace,
+        dir,
+        top: &top.entries,
+        files,
+        named,
+    };
     let loaded = match top.entries.iter().find(|e| e.name == "plugin.toml") {
         Some(entry) => manifest::load(&mut loading, entry, &key)?,
         None => manifest::Loaded { manifest: manifest::empty(&key), include: Vec::new() },
@@ -166,6 +176,9 @@ fn parse(
         tools: contents.tools,
         skills: contents.skills,
         sections: contents.sections,
+        agents: contents.agents,
+        hooks: contents.hooks,
+        commands: contents.commands,
         agents_md: contents.agents_md,
         tests: contents.tests,
         files: Vec::new(),

@@ -17,7 +17,7 @@ pub(super) fn check(
     let given: Vec<&str> =
         ["command", "native", "wasm"].into_iter().filter(|k| doc.find(&format!("/run/{k}")).is_some()).collect();
     if given.len() != 1 {
-        findings.add(count_fault(doc, &given));
+        findings.extend(count_fault(item.kind, doc, &given));
         return Ok(None);
     }
     if let Some(runtime) = given.iter().find(|k| **k != "command") {
@@ -31,6 +31,7 @@ pub(super) fn check(
     let cwd = match text_at(doc, "/run/cwd") {
         Some("plugin") => RunCwd::Plugin,
         Some("workspace") => RunCwd::Workspace,
+        _ if item.kind == Kind::Hook => RunCwd::Workspace,
         _ => RunCwd::Tool,
     };
     if argv.len() != list_at(doc, "/run/command").len() || argv.is_empty() {
@@ -48,17 +49,24 @@ pub(super) fn check(
     Ok(Some(RunSpec::Command { argv, cwd, optional }))
 }
 
-fn count_fault(doc: &Doc, given: &[&str]) -> Diagnostic {
+/// Nothing for a hook without `[run]`: the structural check says so.
+fn count_fault(kind: Kind, doc: &Doc, given: &[&str]) -> Option<Diagnostic> {
+    let (none, several) = match kind {
+        Kind::Hook => ("hook::missing-key", "hook::bad-value"),
+        Kind::Command => ("command::missing-key", "command::bad-value"),
+        _ => ("tool::no-run", "tool::two-runs"),
+    };
     if given.is_empty() {
-        let d = Diagnostic::error("tool::no-run", "the tool does not say how it runs")
+        let d = Diagnostic::error(none, format!("the {} does not say how it runs", kind.word()))
             .help("add `run = { command = [\"python3\", \"main.py\"] }`");
-        return match doc.find("/run") {
-            Some(_) => doc.diag_key(d, "/run"),
-            None => doc.at(d, doc.root.span),
+        return match (doc.find("/run"), kind) {
+            (Some(_), _) => Some(doc.diag_key(d, "/run")),
+            (None, Kind::Hook) => None,
+            (None, _) => Some(doc.at(d, doc.root.span)),
         };
     }
-    let d = Diagnostic::error("tool::two-runs", format!("`run` has {}; exactly one is needed", given.join(" and ")));
-    doc.diag_key(d.help("keep one of them"), &format!("/run/{}", given[1]))
+    let d = Diagnostic::error(several, format!("`run` has {}; exactly one is needed", given.join(" and ")));
+    Some(doc.diag_key(d.help("keep one of them"), &format!("/run/{}", given[1])))
 }
 
 /// A runtime that this build does not carry.
@@ -121,7 +129,7 @@ impl Words<'_, '_, '_, '_, '_> {
             _ => {
                 let there = self.l.shown(&rel);
                 let d = Diagnostic::error("run::file-missing", format!("there is no file `{there}`"))
-                    .help("add the file, or correct the path; it starts at the tool's folder");
+                    .help("add the file, or correct the path; it starts at the item's own folder");
                 self.fault(d);
                 Ok(())
             }
@@ -130,7 +138,11 @@ impl Words<'_, '_, '_, '_, '_> {
 
     /// A later word: a path when it names a file of the plugin.
     fn argument(&mut self, word: &str, cwd: RunCwd) -> Result<(), Unstable> {
-        if word.starts_with(['-', '/']) || word.contains("://") || cwd == RunCwd::Workspace {
+        if word.starts_with(['-', '/']) || word.contains("://") {
+            return Ok(());
+        }
+        if cwd == RunCwd::Workspace {
+            self.lost(word);
             return Ok(());
         }
         let base = if cwd == RunCwd::Plugin { "" } else { self.item.folder.rel.as_str() };
@@ -154,6 +166,21 @@ impl Words<'_, '_, '_, '_, '_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A file of the item's own folder that a program in the workspace will not find.
+    fn lost(&mut self, word: &str) {
+        let name = word.strip_prefix("./").unwrap_or(word);
+        if self.item.folder.child(name).is_some_and(|e| !e.is_folder()) {
+            let message = format!(
+                "`{word}` lies in the {0}'s folder, but the program runs in the turn's workspace",
+                self.item.kind.word()
+            );
+            let d = Diagnostic::warning("run::file-missing", message);
+            self.fault(
+                d.help(format!("make it executable, begin it with a `#!` line, and run it as `./{name}` alone")),
+            );
+        }
     }
 
     fn reach(&mut self, entry: &Entry, word: &str) {

@@ -126,6 +126,7 @@ impl Scanner {
             roots: &roots,
             rules: &rules,
             schemas: &self.schemas,
+            workspace: options.data_dir.join(&options.bot.workspace.root),
             tree: bad_rules,
             watch: BTreeSet::new(),
             apart: Vec::new(),
@@ -184,6 +185,8 @@ pub(super) struct Context<'a> {
     pub(super) roots: &'a Roots,
     pub(super) rules: &'a Rules,
     pub(super) schemas: &'a Schemas,
+    /// `workspace.root`.
+    pub(super) workspace: PathBuf,
     /// Findings that belong to no single plugin.
     pub(super) tree: Vec<Diagnostic>,
     watch: BTreeSet<PathBuf>,

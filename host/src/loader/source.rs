@@ -1,7 +1,10 @@
 //! What the loader gives: plugin folders as checked values, before any code runs.
 
+use super::agent::AgentSource;
+use super::command::CommandSource;
+use super::hook::HookSource;
 use crate::config::doc::Doc;
-use plugin_sdk::{ChatCommand, Diagnostic, OwnerPath, Scope, Severity, ToolDef};
+use plugin_sdk::{Diagnostic, OwnerPath, Scope, Severity, ToolDef};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -322,6 +325,7 @@ pub struct PluginManifest {
 
 /// One plugin of the tree.
 #[derive(Debug, Clone)]
+// SHAPE: 01 §1
 pub struct PluginSource {
     /// Owner path.
     pub owner: OwnerPath,
@@ -337,6 +341,12 @@ pub struct PluginSource {
     pub skills: Vec<SkillSource>,
     /// Prompt sections.
     pub sections: Vec<SectionSource>,
+    /// Agents.
+    pub agents: Vec<AgentSource>,
+    /// Hooks of all levels.
+    pub hooks: Vec<HookSource>,
+    /// Chat commands of folders.
+    pub commands: Vec<CommandSource>,
     /// `AGENTS.md`.
     pub agents_md: Option<String>,
     /// Scenario files.
@@ -353,11 +363,6 @@ impl PluginSource {
     /// Whether a finding refuses it.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
-    }
-
-    /// Chat command of a tool, for convenience.
-    pub fn commands(&self) -> impl Iterator<Item = (&ToolSource, &ChatCommand)> {
-        self.tools.iter().filter_map(|t| t.def.options.command.as_ref().map(|c| (t, c)))
     }
 }
 

@@ -89,6 +89,7 @@ fn read(cx: &mut Context<'_>, root: &mut PluginSource, real: &Path) -> Result<()
             reader: &mut reader,
             bot: cx.options.bot,
             schemas: cx.schemas,
+            workspace: &cx.workspace,
             dir: real,
             top: &entries,
             files: &mut files,

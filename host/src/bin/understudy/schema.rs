@@ -8,7 +8,7 @@ use host::scenario::ScenarioFile;
 use serde_json::{Value, json};
 
 /// Kinds of the loader, in the order they are shown.
-const MANIFESTS: [&str; 4] = ["plugin", "tool", "skill", "section"];
+const MANIFESTS: [&str; 7] = ["plugin", "tool", "hook", "command", "skill", "section", "agent"];
 
 fn kinds() -> Vec<&'static str> {
     let mut all = schema_kinds();

@@ -1,5 +1,6 @@
 //! `[agent]`.
 
+use super::Table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,8 @@ pub struct AgentConfig {
     pub session_scope: SessionScope,
     /// A message during a turn.
     pub on_new_message: OnNewMessage,
+    /// Which agent answers a platform by itself, `OWNER/NAME`, where two would.
+    pub platform_agents: Table<String>,
     /// Skills in the workspace.
     pub skills: WorkspaceSkills,
     /// The deferred controller.
@@ -68,6 +71,7 @@ impl Default for AgentConfig {
             system_prompt_max_chars: 100_000,
             session_scope: SessionScope::Conversation,
             on_new_message: OnNewMessage::Queue,
+            platform_agents: Table::default(),
             skills: WorkspaceSkills::default(),
             deferred_tools: DeferredConfig::default(),
         }

@@ -20,7 +20,6 @@ const KEYS: &[&str] = &[
     "models.*.defer_loading",
     "models.*.betas",
     "agent.context_tools",
-    "agent.platform_agents",
     "agent.compaction",
     "agent.deferred_tools.embeddings",
     "agent.deferred_tools.embeddings_path",

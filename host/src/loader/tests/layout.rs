@@ -112,13 +112,8 @@ fn places_and_names() {
 #[test]
 fn kinds_that_this_build_lacks() {
     let bot = Bot::with(&[
-        ("agents/rev/agent.json", "{}"),
-        ("agents/rev/tools/t/tool.toml", "nonsense = 1"),
-        ("hooks/audit/hook.toml", ""),
-        ("skills/s/SKILL.md", SKILL),
-        ("skills/s/hooks/h/hook.toml", ""),
-        ("commands/todo/add/command.toml", ""),
         ("mcp.json", "{}"),
+        ("hooks/h/hook.toml", "events = [\"tool.before\"]\nrun = { wasm = \"h\" }\n"),
         (
             "plugins/n/plugin.toml",
             "version=\"1.0.0\"\ndescription=\"x\"\nsdk=\"^1.0\"\n[native]\nlibrary=\"n\"\n[wasm]\ncomponent=\"n.wasm\"\n",
@@ -128,17 +123,11 @@ fn kinds_that_this_build_lacks() {
     assert_eq!(
         bot.found(),
         [
-            "agent::not-built agents/rev/agent.json",
-            "tool::missing-key agents/rev/tools/t/tool.toml:1:1",
-            "tool::no-run agents/rev/tools/t/tool.toml:1:1",
-            "tool::unknown-key agents/rev/tools/t/tool.toml:1:1",
-            "command::not-built commands/todo/add/command.toml",
-            "hook::not-built hooks/audit/hook.toml",
+            "plugin::runtime-absent hooks/h/hook.toml:2:9",
             "plugin::runtime-absent mcp.json",
             "plugin::runtime-absent plugins/n/plugin.toml:4:2",
             "plugin::runtime-absent plugins/n/plugin.toml:6:2",
             "plugin::two-runtimes plugins/n/plugin.toml:6:2",
-            "hook::not-built skills/s/hooks/h/hook.toml",
             "plugin::runtime-absent tools/nat/tool.toml:3:1",
         ]
     );

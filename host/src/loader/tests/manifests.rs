@@ -213,7 +213,7 @@ fn schemas_are_printed_for_every_kind() {
         assert!(schema["properties"].is_object(), "{kind}");
         assert!(jsonschema::validator_for(&schema).is_ok(), "{kind}");
     }
-    assert!(schema_of("hook").is_none());
+    assert!(schema_of("mcp").is_none());
     let validator = jsonschema::validator_for(&schema_of("tool").unwrap()).unwrap();
     assert!(validator.is_valid(&json!({"description": "x", "run": {"command": ["a"]}})));
     assert!(!validator.is_valid(&json!({"description": "x", "require_approval": "never"})));

@@ -1,4 +1,5 @@
 mod disk;
+mod items;
 mod layout;
 mod manifests;
 mod properties;
