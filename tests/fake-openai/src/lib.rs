@@ -2,15 +2,25 @@
 //! stream (one token per chunk), and plays a script of answers and faults; without a script it picks tools by
 //! itself. See the README beside it.
 
-mod auto;
 mod check;
 mod reply;
-mod script;
-mod server;
+mod wire;
 
-pub use check::Refusal;
-pub use script::{Call, Fault, Script, Turn, Usage};
-pub use server::{FakeOpenAi, Handle, Recorded};
+pub use fake_model::{Call, Counts, Fault, Handle, Recorded, Refusal, Script, Thinking, Turn, Usage};
+pub use wire::ChatCompletions;
+
+use std::io;
+use std::net::SocketAddr;
+
+/// The server.
+pub struct FakeOpenAi;
+
+impl FakeOpenAi {
+    /// Starts on a free loopback port.
+    pub async fn start(script: Script) -> io::Result<(SocketAddr, Handle)> {
+        fake_model::start(ChatCompletions::default(), script, 0).await
+    }
+}
 
 #[cfg(test)]
 mod tests;

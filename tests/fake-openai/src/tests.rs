@@ -1,7 +1,7 @@
-use crate::auto::auto;
 use crate::check::check;
 use crate::reply::reply;
 use crate::*;
+use fake_model::{Called, Wire};
 use serde_json::{Value, json};
 
 fn tool(name: &str) -> Value {
@@ -77,40 +77,39 @@ fn arguments_come_one_token_a_chunk_and_the_first_content_is_null() {
     let reply = reply(&turn, "m", 1, true);
     assert!(reply.chunks[0].contains("\"content\":null"));
     assert!(reply.chunks.iter().filter(|c| c.contains("arguments")).count() >= 4);
-    assert!(reply.chunks.last().unwrap().contains("prompt_tokens"));
+    assert!(reply.chunks[reply.chunks.len() - 2].contains("prompt_tokens"));
+    assert_eq!(reply.chunks.last().unwrap(), "data: [DONE]\n\n");
 }
 
 #[test]
-fn without_a_script_it_searches_loads_and_calls() {
+fn what_a_request_says_is_seen() {
     let user = json!({"role": "user", "content": "weather in Paris"});
-    let meta = json!([tool("discover"), tool("load_tool")]);
-    let first = auto(&json!({"messages": [user], "tools": meta}));
-    assert_eq!(first.calls[0].name, "discover");
-    let call = |name: &str, arguments: &str| {
-        json!({"role": "assistant", "content": null, "tool_calls": [
-            {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}]})
-    };
-    let found = json!({"role": "tool", "tool_call_id": "c", "content": "- [tool] maps__get: Weather"});
-    let second = auto(&json!({"messages": [user, call("discover", "{}"), found], "tools": meta}));
-    assert_eq!(second.calls[0], Call::new("load_tool", json!({"name": "maps__get"})));
-    let mut get = tool("maps__get");
-    get["function"]["parameters"] =
-        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let tools = json!([tool("discover"), tool("load_tool"), get]);
-    let loaded = json!({"role": "tool", "tool_call_id": "c", "content": "loaded"});
-    let load = call("load_tool", "{\"name\":\"maps__get\"}");
-    let third = auto(&json!({"messages": [user, load, loaded], "tools": tools}));
-    assert_eq!(third.calls[0], Call::new("maps__get", json!({"city": "Paris"})));
+    let call = json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "a", "arguments": "{\"x\": 1}"}}]});
     let result = json!({"role": "tool", "tool_call_id": "c", "content": "sunny"});
-    let last = auto(&json!({"messages": [user, call("maps__get", "{}"), result], "tools": tools}));
-    assert_eq!(last.text.as_deref(), Some("sunny"));
+    let seen = ChatCompletions::default().seen(&json!({"messages": [user, call, result], "tools": [tool("a")]}));
+    assert_eq!((seen.said.as_str(), seen.last.as_str()), ("weather in Paris", "sunny"));
+    assert_eq!(seen.answered, Some(Called { name: "a".into(), arguments: json!({"x": 1}), result: "sunny".into() }));
+    assert!(seen.tools[0].ready && seen.tools[0].name == "a");
 }
 
 #[test]
-fn a_script_file_is_read_strictly() {
-    let text = r#"{"key": "k", "turns": [{"text": "hi"}, {"fault": {"kind": "status", "status": 429, "retry_after": "2"}},
-        {"calls": [{"name": "a", "arguments": {"x": 1}}]}]}"#;
-    let script: Script = serde_json::from_str(text).unwrap();
-    assert_eq!(script.turns.len(), 3);
-    assert!(serde_json::from_str::<Script>(r#"{"turn": []}"#).is_err());
+fn a_signature_of_a_call_must_come_back() {
+    let mut wire = ChatCompletions::default();
+    let mut call = Call::new("a", json!({})).id("c1");
+    call.extra.insert("extra_content".into(), json!({"google": {"thought_signature": "AbC="}}));
+    let reply = wire.reply(&Turn::calls([call]), &json!({"model": "m"}), 1);
+    assert!(reply.chunks.concat().contains("thought_signature"));
+    let user = json!({"role": "user", "content": "x"});
+    let result = json!({"role": "tool", "tool_call_id": "c1", "content": "x"});
+    let mut back = json!({"id": "c1", "type": "function", "function": {"name": "a", "arguments": "{}"},
+        "extra_content": {"google": {"thought_signature": "AbC="}}});
+    let asked = |call: &Value| {
+        let said = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+        let body = request(json!({"messages": [user, said, result]}));
+        wire.check(&fake_model::Asked { headers: &Default::default(), body: &body, models: &[] })
+    };
+    assert_eq!(asked(&back), Ok(()));
+    back["extra_content"]["google"]["thought_signature"] = json!("AbC");
+    assert!(asked(&back).unwrap_err().message.contains("extra_content"));
 }
