@@ -3,6 +3,7 @@
 use super::loaded::{Caps, Evicted, LoadedSet};
 use super::refusal::Refused;
 use super::sent::SentTool;
+use super::sight::Sight;
 use super::{Admitted, restore};
 use crate::config::{BotConfig, DeferredForm};
 use crate::index::{Indexes, Tool, ToolId};
@@ -205,6 +206,26 @@ impl Controller {
     pub fn snapshot(&self) -> (LoadedSnapshot, Vec<Dropped>) {
         let state = self.lock();
         (restore::snapshot(&state.set), restore::dropped(&self.before, &state.set))
+    }
+
+    /// Whether a tool is in the base: in the model's hands, or one load away.
+    pub fn within_reach(&self, name: &str) -> bool {
+        let state = self.lock();
+        self.indexes.tools.get(name).is_some_and(|t| self.refusal_of(&state.set, t).is_none())
+    }
+
+    /// Qualified names and texts of the loaded skills this person may see; those of every prompt are left out.
+    pub fn loaded_skills(&self) -> Vec<(String, String)> {
+        let state = self.lock();
+        let all = self.indexes.skills.iter().enumerate();
+        let loaded =
+            all.filter(|(i, s)| !s.source.always && self.skill_visible(*i) && state.set.has_skill(&s.qualified));
+        loaded.map(|(_, s)| (s.qualified.clone(), s.source.body.clone())).collect()
+    }
+
+    /// What this person may see of a shared history.
+    pub fn sight<'a>(&'a self, present: &'a str) -> Sight<'a> {
+        Sight { indexes: &self.indexes, admitted: &self.admitted, present }
     }
 
     /// The turn's verdict.

@@ -12,6 +12,7 @@ mod loaded;
 mod refusal;
 mod restore;
 mod sent;
+mod sight;
 mod tool_search;
 
 pub use admitted::Admitted;
@@ -19,6 +20,7 @@ pub use controller::{CatalogInput, Controller};
 pub use discover::{DiscoverKind, DiscoverQuery};
 pub use refusal::Refused;
 pub use sent::SentTool;
+pub use sight::{Sight, unseen};
 pub use tool_search::ToolSearchQuery;
 
 /// The controller's own tools by their local names: never counted as work, never a search hit.

@@ -10,7 +10,7 @@ use crate::generation::Lease;
 use crate::index::CommandEntry;
 use crate::route::Builtin;
 use crate::session::{Place, StopCause};
-use crate::turn::Stop;
+use crate::turn::{self, Compacted, Stop};
 use plugin_sdk::{CancellationSignal, Role, Scope};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -46,6 +46,7 @@ pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, 
         // A retry that is a turn was taken out of the queue's way before: ingress knows the message.
         Builtin::Retry => Said::notice(texts.get("retry-none", &[])),
         Builtin::New => new_session(desk, arrived, lease).await,
+        Builtin::Compact => compact(desk, arrived, lease).await,
         Builtin::Stop => stop(desk, arrived, lease),
         Builtin::Tools | Builtin::Skills => {
             let loaded = desk.talk.sessions.loaded(&arrived.who.session).await.unwrap_or_default();
@@ -71,12 +72,34 @@ pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, 
     }
 }
 
+/// Whether a person may change the session for all who share it.
+fn may_change_session(arrived: &Arrived) -> bool {
+    let facts = &arrived.who.facts;
+    let trusted = facts.principal.role.is_some_and(|r| r.reaches(Role::Trusted));
+    facts.conversation.scope == Scope::Private || trusted
+}
+
+/// `/compact`: a summary takes the place of the older history.
+async fn compact(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease) -> Said {
+    let texts = desk.texts(&lease.contents().bot);
+    if !may_change_session(arrived) {
+        return Said::notice(texts.get("command-denied", &[("name", "compact")]));
+    }
+    let stop = Stop::new();
+    let cx = super::turn_context::build(desk, &arrived.who, lease, Way::silent(desk, arrived), stop).await;
+    Said::answer(match turn::compact(&cx).await {
+        Compacted::Done => texts.get("compact-done", &[]),
+        Compacted::Nothing => texts.get("compact-nothing", &[]),
+        Compacted::Offline => texts.get("compact-offline", &[]),
+        Compacted::Off => texts.get("compact-off", &[]),
+        Compacted::Failed => texts.get("compact-failed", &[]),
+    })
+}
+
 /// `/new`: stops the turn, archives the history, empties the loaded set.
 async fn new_session(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
     let texts = desk.texts(&lease.contents().bot);
-    let facts = &arrived.who.facts;
-    let trusted = facts.principal.role.is_some_and(|r| r.reaches(Role::Trusted));
-    if facts.conversation.scope != Scope::Private && !trusted {
+    if !may_change_session(arrived) {
         return Said::notice(texts.get("command-denied", &[("name", "new")]));
     }
     // What a turn stores after this belongs to the archived history.

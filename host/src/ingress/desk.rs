@@ -12,7 +12,7 @@ use crate::outbound::Outbound;
 use crate::session::{Grants, Lanes, Questions, Sessions};
 use crate::store::SharedStore;
 use crate::task::{SharedClock, Tasks};
-use crate::turn::CallReport;
+use crate::turn::{CallReport, Summarizer};
 use async_trait::async_trait;
 use plugin_sdk::ports::ReloadRequest;
 use serde_json::Value;
@@ -81,6 +81,16 @@ impl ModelShelf {
             Some(model) => Arc::clone(model),
             None => self.models(bot).main(),
         }
+    }
+
+    /// The model of `agent.compaction.model`, when one is named.
+    pub(super) fn summarizer(&self, bot: &Arc<BotConfig>) -> Option<Summarizer> {
+        let name = bot.agent.compaction.model.as_deref()?;
+        let model = match &self.fixed {
+            Some(model) => Arc::clone(model),
+            None => self.models(bot).get(name)?,
+        };
+        Some(Summarizer { model, context_window: bot.models.get(name).map_or(128_000, |m| m.context_window) })
     }
 
     /// Name of the bot's model in its configuration, and the states of all.

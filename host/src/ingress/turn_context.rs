@@ -212,6 +212,7 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
         ports: TurnPorts {
             model: desk.models.main(&bot),
             context_window: model_config.map_or(128_000, |m| m.context_window),
+            summarizer: desk.models.summarizer(&bot),
             sessions: desk.talk.sessions.clone(),
             question: way.question,
             events: way.shown,

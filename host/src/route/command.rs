@@ -13,6 +13,8 @@ pub enum Builtin {
     Retry,
     /// A new session.
     New,
+    /// A summary of the older history, now.
+    Compact,
     /// Ends the turn.
     Stop,
     /// Admitted tools.
@@ -29,11 +31,12 @@ pub enum Builtin {
 
 impl Builtin {
     /// All, in the order of `/help`.
-    pub const ALL: [(Builtin, &'static str); 10] = [
+    pub const ALL: [(Builtin, &'static str); 11] = [
         (Builtin::Help, "help"),
         (Builtin::Start, "start"),
         (Builtin::Retry, "retry"),
         (Builtin::New, "new"),
+        (Builtin::Compact, "compact"),
         (Builtin::Stop, "stop"),
         (Builtin::Tools, "tools"),
         (Builtin::Skills, "skills"),

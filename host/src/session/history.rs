@@ -22,7 +22,8 @@ pub struct HistoryEntry {
     /// Qualified name of the tool, for a result.
     pub tool: Option<String>,
     /// What a model sees: `{"role": "user", "text"}`, `{"role": "assistant", "text", "calls": [{"id", "name",
-    /// "arguments"}]}` or `{"role": "tool", "call_id", "tool", "content", "is_error", "data"}`.
+    /// "arguments"}]}` or `{"role": "tool", "call_id", "tool", "content", "is_error", "data"}`. A summary of older
+    /// entries is `{"role": "summary", "text", "upto"}`: no model is sent it where it stands.
     pub message: Value,
     /// Further facts of whoever wrote it, e.g. that its turn failed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -36,7 +37,7 @@ impl HistoryEntry {
         Self { n: 0, turn_id: turn_id.into(), at, principal, tool, message, meta: Value::Null }
     }
 
-    /// `user`, `assistant`, `tool`; empty when it is none.
+    /// `user`, `assistant`, `tool`, `summary`; empty when it is none.
     pub fn role(&self) -> &str {
         self.message.get("role").and_then(Value::as_str).unwrap_or("")
     }
@@ -77,7 +78,7 @@ impl Paired for Value {
     fn tidy(&mut self) -> bool {
         let blank = |text: Option<&Value>| text.and_then(Value::as_str).is_none_or(|t| t.trim().is_empty());
         match self.get("role").and_then(Value::as_str) {
-            Some("user") => !blank(self.get("text")),
+            Some("user" | "summary") => !blank(self.get("text")),
             Some("assistant") => !blank(self.get("text")) || !self.calls().is_empty(),
             Some("tool") => {
                 if let Some(blocks) = self.get_mut("content").and_then(Value::as_array_mut) {

@@ -12,6 +12,7 @@ mod questions;
 mod repair;
 mod sessions;
 mod snapshot;
+mod summary;
 mod transcript;
 
 pub use error::SessionError;
@@ -25,6 +26,7 @@ pub use questions::{AskedIn, Captured, OpenQuestion, QuestionEnd, QuestionPort, 
 pub use repair::{Repaired, is_sendable, repair};
 pub use sessions::Sessions;
 pub use snapshot::{Dropped, LoadedSnapshot, StoredSkill, StoredTool, Via};
+pub use summary::{Covered, SUMMARY};
 pub use transcript::{Commit, Transcript};
 
 /// 128 bits nobody can guess, hex. A time-ordered id alone has fewer random bits, so two are mixed.

@@ -71,13 +71,54 @@ impl Sessions {
             })
             .await?
             .unwrap_or_else(|| Head::new(session.clone(), now));
-        let stored = self.entries(session, head.epoch, max_entries_from(&head, max_entries)).await?;
-        let (history, repaired) = self.repaired(session, head.epoch, stored).await?;
-        let loaded = self.loaded(session).await?;
+        self.opened(head, turn_id, max_entries).await
+    }
+
+    /// The session as a turn would see it, without one that runs. `None` when there is no session.
+    pub async fn look(
+        &self,
+        session: &SessionKey,
+        turn_id: &str,
+        max_entries: u64,
+    ) -> Result<Option<Transcript>, SessionError> {
+        let Some(head) = self.head(session).await? else { return Ok(None) };
+        self.opened(head, turn_id, max_entries).await.map(Some)
+    }
+
+    async fn opened(&self, head: Head, turn_id: &str, max_entries: u64) -> Result<Transcript, SessionError> {
+        let session = head.session.clone();
+        let mut stored = self.entries(&session, head.epoch, max_entries_from(&head, max_entries)).await?;
+        if let Some(covered) = head.covered().filter(|c| stored.iter().all(|e| e.n != c.n)) {
+            // An old summary stands before everything that was read.
+            let summary = self.entry(&session, head.epoch, covered.n).await?;
+            stored.splice(..0, summary);
+        }
+        let (history, repaired) = self.repaired(&session, head.epoch, stored).await?;
+        let loaded = self.loaded(&session).await?;
         Ok(Transcript::new(self.clone(), turn_id.to_owned(), head, history, loaded, repaired))
     }
 
-    async fn repaired(
+    /// One entry by its position.
+    pub async fn entry(&self, session: &SessionKey, epoch: u64, n: u64) -> Result<Option<HistoryEntry>, SessionError> {
+        let stored = self.store.get(Tree::History, &entry_key(session, epoch, n)).await?;
+        stored.map(|value| read(session.as_str(), "history entry", value)).transpose()
+    }
+
+    /// Up to `limit` entries behind the position `after`, in order.
+    pub async fn page(
+        &self,
+        session: &SessionKey,
+        epoch: u64,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<HistoryEntry>, SessionError> {
+        let prefix = Key::new().str(session.as_str()).u64(epoch);
+        let from = prefix.clone().u64(after);
+        let found = self.store.scan_prefix(Tree::History, &prefix, Some(&from), limit).await?;
+        found.into_iter().map(|(_, value)| read(session.as_str(), "history entry", value)).collect()
+    }
+
+    pub(super) async fn repaired(
         &self,
         session: &SessionKey,
         epoch: u64,
@@ -258,7 +299,7 @@ impl Sessions {
 }
 
 /// Position behind which the newest `max_entries` begin; 0 = from the start.
-fn max_entries_from(head: &Head, max_entries: u64) -> u64 {
+pub(super) fn max_entries_from(head: &Head, max_entries: u64) -> u64 {
     head.last_n.saturating_sub(max_entries.saturating_mul(super::history::STRIDE))
 }
 

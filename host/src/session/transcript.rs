@@ -3,7 +3,7 @@
 use super::head::{Ended, Head};
 use super::history::{HistoryEntry, STRIDE};
 use super::repair::Repaired;
-use super::sessions::{entry_key, head_key, read, written};
+use super::sessions::{entry_key, head_key, max_entries_from, read, written};
 use super::snapshot::Dropped;
 use super::{LoadedSnapshot, Owed, SessionError, SessionKey, Sessions};
 use crate::store::{Op, StoreError, Tree};
@@ -12,13 +12,15 @@ use serde_json::{Map, Value};
 /// A session as one turn sees it. Every step is stored as it comes, so that whatever is there after a crash is
 /// a prefix a repair makes sendable.
 pub struct Transcript {
-    sessions: Sessions,
-    turn_id: String,
-    head: Head,
-    history: Vec<HistoryEntry>,
+    pub(super) sessions: Sessions,
+    pub(super) turn_id: String,
+    pub(super) head: Head,
+    pub(super) history: Vec<HistoryEntry>,
     loaded: LoadedSnapshot,
     repaired: Repaired,
-    last_n: u64,
+    pub(super) last_n: u64,
+    /// Where this turn's own entries begin in `history`.
+    pub(super) own: usize,
 }
 
 /// The end of a turn.
@@ -50,7 +52,8 @@ impl Transcript {
         repaired: Repaired,
     ) -> Self {
         let last_n = history.last().map_or(0, |e| e.n).max(head.last_n);
-        Self { sessions, turn_id, head, history, loaded, repaired, last_n }
+        let own = history.len();
+        Self { sessions, turn_id, head, history, loaded, repaired, last_n, own }
     }
 
     /// Session key.
@@ -73,17 +76,24 @@ impl Transcript {
         &self.loaded
     }
 
+    /// Whether entries before the newest `max_entries` were not read and no summary stands for them.
+    pub fn is_cut(&self, max_entries: u64) -> bool {
+        let from = max_entries_from(&self.head, max_entries);
+        from > 0 && self.head.covered().is_none_or(|c| c.upto < from)
+    }
+
     /// What had to be repaired when the turn began.
     pub fn repaired(&self) -> Repaired {
         self.repaired
     }
 
-    /// Stores the next entries, in one batch. They are durable with the next barrier.
-    pub async fn append(&mut self, entries: Vec<HistoryEntry>) -> Result<(), SessionError> {
+    /// Stores the next entries, in one batch, and gives the position of the last. They are durable with the next
+    /// barrier.
+    pub async fn append(&mut self, entries: Vec<HistoryEntry>) -> Result<u64, SessionError> {
         let (numbered, ops) = self.numbered(entries);
         self.sessions.store.batch(ops).await?;
         self.keep(numbered);
-        Ok(())
+        Ok(self.last_n)
     }
 
     /// Ends the turn: entries, loaded set, outcome and what belongs to them in one batch, then a barrier. A
@@ -144,7 +154,7 @@ impl Transcript {
         Ok(Some(ops))
     }
 
-    fn numbered(&self, mut entries: Vec<HistoryEntry>) -> (Vec<HistoryEntry>, Vec<Op>) {
+    pub(super) fn numbered(&self, mut entries: Vec<HistoryEntry>) -> (Vec<HistoryEntry>, Vec<Op>) {
         // Repairs may have used numbers behind the last multiple of the stride.
         let mut n = self.last_n / STRIDE * STRIDE;
         let mut ops = Vec::with_capacity(entries.len());
@@ -156,7 +166,7 @@ impl Transcript {
         (entries, ops)
     }
 
-    fn keep(&mut self, numbered: Vec<HistoryEntry>) {
+    pub(super) fn keep(&mut self, numbered: Vec<HistoryEntry>) {
         if let Some(last) = numbered.last() {
             self.last_n = last.n;
         }

@@ -17,8 +17,7 @@ pub(super) struct ToolSearch;
 
 /// The turn's controller. Outside a turn there is no catalog to change.
 fn controller(cx: &ToolExecutionContext) -> Result<Arc<Controller>, ToolError> {
-    let missing = || ToolError::new("EXECUTION_ERROR", "there is no catalog outside a turn of the model");
-    cx.host.get::<Controller>().ok_or_else(missing)
+    super::reach::in_turn(cx).map(|turn| turn.catalog.clone())
 }
 
 fn answer(result: Result<ToolResult, ToolError>) -> ToolResult {

@@ -2,10 +2,11 @@
 
 use super::ask_user::AskUser;
 use super::catalog_tools::{Discover, LoadSkill, LoadTool, ToolSearch};
+use super::context_tools::{ContextRead, ContextSearch, MAX_PAGE, PAGE_CHARS, PAGE_TEXT_CHARS};
 use crate::config::{BotConfig, DeferredForm};
 use crate::index::{Contribution, Source};
 use crate::loader::Placement;
-use plugin_sdk::{Approval, Callable, Capability, OwnerPath, ToolDef};
+use plugin_sdk::{Approval, Callable, Capability, ContextRetention, OwnerPath, ToolDef};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -39,7 +40,22 @@ pub fn builtins(bot: &BotConfig) -> Vec<Contribution> {
     let mut def = declare(about, name_schema(), [Capability::Read]);
     def.options.max_result_chars = Some(SKILL_RESULT_CHARS);
     out.push(contribution(bot, "load_skill", None, def, Arc::new(LoadSkill)));
+    if bot.agent.context_tools {
+        let about = "Read a message or result of this conversation again, page by page.";
+        out.push(contribution(bot, "context_read", None, recalls(about, read_schema()), Arc::new(ContextRead)));
+        let about = "Search the whole history of this conversation for words, older messages included.";
+        out.push(contribution(bot, "context_search", None, recalls(about, find_schema()), Arc::new(ContextSearch)));
+    }
     out
+}
+
+/// They read what is stored and change nothing. What they gave may be read again, so it may be shortened.
+fn recalls(description: &str, schema: Value) -> ToolDef {
+    let mut def = declare(description, schema, [Capability::Read]);
+    def.options.concurrency_safe = true;
+    def.options.max_result_chars = Some(PAGE_TEXT_CHARS);
+    def.options.context_retention = ContextRetention::Observation;
+    def
 }
 
 /// They change the turn's own state, so they run one after another, in call order.
@@ -121,5 +137,32 @@ fn search_schema() -> Value {
                 "description": "Only tools of these groups"},
         }),
         &["queries"],
+    )
+}
+
+fn read_schema() -> Value {
+    object(
+        json!({
+            "ref": {"type": "string", "minLength": 1, "maxLength": 64,
+                "description": "message:N or result:N:B, as the conversation or context_search shows it"},
+            "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "First character"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": PAGE_CHARS},
+            "representation": {"type": "string", "enum": ["text", "raw"], "default": "text",
+                "description": "raw: the whole result as it was saved to a file"},
+        }),
+        &["ref"],
+    )
+}
+
+fn find_schema() -> Value {
+    object(
+        json!({
+            "query": {"type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
+                "description": "Text to find, upper and lower case alike"},
+            "after": {"type": "integer", "minimum": 0, "default": 0,
+                "description": "next_after of the page before; 0 starts at the oldest message"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 10},
+        }),
+        &["query"],
     )
 }

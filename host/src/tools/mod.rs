@@ -4,9 +4,13 @@
 
 mod ask_user;
 mod catalog_tools;
+mod context_tools;
 mod define;
+mod reach;
+mod recalled;
 
 pub use define::builtins;
+pub use reach::{InTurn, Recall};
 
 #[cfg(test)]
 pub(crate) mod testing;

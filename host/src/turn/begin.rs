@@ -3,12 +3,15 @@
 use super::context::TurnContext;
 use super::hands::Hands;
 use super::history::{self, Viewer};
+use super::room::Room;
 use super::run::{End, Run, Steps, Tally, unopened};
 use super::window::View;
 use super::{FailCode, keep};
-use crate::catalog::{Admitted, CatalogInput, Controller};
+use crate::catalog::{Admitted, CatalogInput, Controller, Sight};
 use crate::exec::Countdown;
 use crate::prompt::{self, Prompt, PromptInput, PromptOverflow};
+use crate::session::Transcript;
+use crate::tools::{InTurn, Recall};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,15 +24,18 @@ impl<'a> Run<'a> {
         let past = transcript.as_ref().map(keep::past_of).unwrap_or_default();
         let snapshot = transcript.as_ref().map(|t| t.loaded().clone()).unwrap_or_default();
         let admitted = Admitted::judge(&cx.with.indexes, &cx.about.facts, &cx.calls.policy.read());
+        let present = cx.about.facts.principal.id();
+        let summary = transcript.as_ref().and_then(|t| t.summary()).map(|(text, upto)| (text.to_string(), upto));
         let viewer = Viewer {
-            indexes: &cx.with.indexes,
-            admitted: &admitted,
+            sight: Sight { indexes: &cx.with.indexes, admitted: &admitted, present: &present },
             present: &cx.about.facts.principal,
             scope: cx.about.facts.conversation.scope,
             retry_of: cx.about.retry_of.as_deref(),
+            upto: summary.as_ref().map_or(0, |(_, upto)| *upto),
         };
         let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));
-        let view = View::new(viewer.view(past));
+        let cut = transcript.as_ref().is_some_and(keep::is_cut);
+        let view = View::new(viewer.view(past), summary.map(|(text, _)| text), cut);
         let catalog = Arc::new(Controller::new(CatalogInput {
             indexes: cx.with.indexes.clone(),
             admitted,
@@ -43,7 +49,7 @@ impl<'a> Run<'a> {
         let tally = Tally::default();
         let run = Self {
             cx,
-            hands: Hands::of(cx, &catalog, countdown, &tally.questions),
+            hands: Hands::of(cx, in_turn(cx, &catalog, transcript.as_ref()), countdown, &tally.questions),
             catalog,
             prompt: prompt.unwrap_or_else(|e| no_prompt(&e)),
             view,
@@ -51,10 +57,22 @@ impl<'a> Run<'a> {
             steps: Steps::default(),
             first_answer: !answered,
             transcript,
+            room: Room::default(),
         };
         keep::note(cx, "turn.started", json!({"session": cx.about.session, "model": cx.ports.model.name()})).await;
         (run, failed.or(overflow))
     }
+}
+
+/// What the host's own tools act on.
+fn in_turn(cx: &TurnContext, catalog: &Arc<Controller>, transcript: Option<&Transcript>) -> Arc<InTurn> {
+    let recall = transcript.map(|t| Recall {
+        sessions: cx.ports.sessions.clone(),
+        session: t.session().clone(),
+        epoch: t.head().epoch,
+        present: cx.about.facts.principal.id(),
+    });
+    Arc::new(InTurn { catalog: catalog.clone(), recall })
 }
 
 fn compose(cx: &TurnContext, catalog: &Controller) -> Result<Prompt, PromptOverflow> {

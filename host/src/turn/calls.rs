@@ -1,6 +1,7 @@
 //! The calls of one step: ids, the executor, results in call order, what the turn learns from them.
 
 use super::events::TurnEvent;
+use super::keep::Kept;
 use super::model_step::Answer;
 use super::outcome::CallReport;
 use super::run::{End, Run};
@@ -138,7 +139,7 @@ impl Run<'_> {
     /// Keeps what the model said; arguments that are no object are kept as `{}`.
     async fn said(&mut self, text: &str, calls: &[ModelCall]) -> Result<(), End> {
         let calls = calls.iter().map(|c| ModelCall { arguments: sound(&c.arguments), ..c.clone() }).collect();
-        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }, None).await
+        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }, Kept::default()).await
     }
 
     /// Keeps the result of a call.
@@ -151,7 +152,8 @@ impl Run<'_> {
             is_error: result.is_error,
             data: Value::Object(result.data),
         };
-        self.keep(message, result.error.map(|e| e.code)).await
+        let artifact = result.artifact.map(|a| a.text_path.unwrap_or(a.path));
+        self.keep(message, Kept { code: result.error.map(|e| e.code), artifact }).await
     }
 
     /// The report of a call that never reached the executor.

@@ -88,6 +88,15 @@ pub struct CallPorts {
 /// Further records of the commit's batch, made from the report: the answer's outbox record.
 pub type RecordsOf = Arc<dyn Fn(&TurnReport) -> Vec<Op> + Send + Sync>;
 
+/// A model that writes summaries.
+#[derive(Clone)]
+pub struct Summarizer {
+    /// The model.
+    pub model: Arc<dyn ModelClient>,
+    /// Its window in tokens.
+    pub context_window: u64,
+}
+
 /// Ways out of a turn.
 #[derive(Clone)]
 pub struct TurnPorts {
@@ -95,6 +104,8 @@ pub struct TurnPorts {
     pub model: Arc<dyn ModelClient>,
     /// Its window in tokens.
     pub context_window: u64,
+    /// The model of `agent.compaction.model`; `None` = the one above.
+    pub summarizer: Option<Summarizer>,
     /// Keeps history, loaded set and outcome.
     pub sessions: Sessions,
     /// Asks the person; `None` when nobody can be asked.

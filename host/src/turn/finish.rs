@@ -74,6 +74,9 @@ impl Run<'_> {
         if self.view.was_limited() && !told {
             out.push(texts.get("history-cut", &[]));
         }
+        if self.room.summed_up {
+            out.push(texts.get("history-summed-up", &[]));
+        }
         out
     }
 

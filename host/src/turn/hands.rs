@@ -3,9 +3,9 @@
 use super::asked::{QuestionLog, TurnApproval, TurnAsk};
 use super::context::TurnContext;
 use super::offered::OfferedStep;
-use crate::catalog::Controller;
 use crate::config::Language;
 use crate::exec::{self, ApprovalPort, Countdown, ToolExecutor};
+use crate::tools::InTurn;
 use plugin_sdk::ports::Ask;
 use plugin_sdk::{CancellationSignal, HostSlot, Origin, ToolExecutionContext};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ pub(super) struct Hands {
 }
 
 impl Hands {
-    pub(super) fn of(cx: &TurnContext, catalog: &Arc<Controller>, countdown: Countdown, log: &QuestionLog) -> Self {
+    pub(super) fn of(cx: &TurnContext, turn: Arc<InTurn>, countdown: Countdown, log: &QuestionLog) -> Self {
         let cancel = cx.ports.stop.signal().child();
         let mut gates = cx.calls.gates.clone();
         gates.approval = gates.approval.map(|port| {
             Arc::new(TurnApproval { port, events: cx.ports.events.clone(), log: log.clone() }) as Arc<dyn ApprovalPort>
         });
         let executor = cx.calls.executor.for_turn(exec::TurnPorts {
-            offered: Arc::new(OfferedStep(catalog.clone())),
+            offered: Arc::new(OfferedStep(turn.catalog.clone())),
             owners: cx.calls.owners.clone(),
             policy: cx.calls.policy.clone(),
             facts: cx.about.facts.clone(),
@@ -39,14 +39,14 @@ impl Hands {
             countdown: countdown.clone(),
             redactor: cx.calls.redactor.clone(),
         });
-        Self { executor, call_cx: call_context(cx, catalog, &cancel, log), countdown, cancel }
+        Self { executor, call_cx: call_context(cx, turn, &cancel, log), countdown, cancel }
     }
 }
 
 /// The part of a call's context that every call of the turn shares.
 fn call_context(
     cx: &TurnContext,
-    catalog: &Arc<Controller>,
+    turn: Arc<InTurn>,
     cancel: &CancellationSignal,
     log: &QuestionLog,
 ) -> ToolExecutionContext {
@@ -70,7 +70,7 @@ fn call_context(
     call.session_id = cx.about.session.to_string();
     call.cancellation = cancel.clone();
     call.locale = locale(cx.with.bot.bot.language).into();
-    call.host = HostSlot::new(catalog.clone());
+    call.host = HostSlot::new(turn);
     call
 }
 

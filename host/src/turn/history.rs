@@ -1,9 +1,8 @@
 //! The session's history as the present person may see it.
 
-use super::window::PastTurn;
+use super::window::{Line, PastTurn};
 use super::words::spoken;
-use crate::catalog::Admitted;
-use crate::index::Indexes;
+use crate::catalog::{Sight, unseen};
 use crate::model::ModelMessage;
 use plugin_sdk::{ContentBlock, Principal, Scope};
 use serde_json::Value;
@@ -12,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 /// One entry of the history, as the turn that wrote it kept it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Past {
+    /// Position in the session.
+    pub(super) n: u64,
     pub(super) turn_id: String,
     /// Whose turn it was.
     pub(super) author: Principal,
@@ -26,69 +27,50 @@ pub(super) struct Past {
 
 /// Who looks at the history, and what this person may see.
 pub(super) struct Viewer<'a> {
-    pub(super) indexes: &'a Indexes,
-    pub(super) admitted: &'a Admitted,
+    pub(super) sight: Sight<'a>,
     pub(super) present: &'a Principal,
     pub(super) scope: Scope,
     /// The turn that is answered again: its answer leaves the view, its calls and results stay.
     pub(super) retry_of: Option<&'a str>,
+    /// Last position a summary stands for; 0 = there is none.
+    pub(super) upto: u64,
 }
 
 impl Viewer<'_> {
-    /// Earlier turns in order, words headed and marked, results of tools this person has not taken out.
+    /// Earlier turns in order, words headed and marked, results of tools this person has not taken out. What a
+    /// summary stands for is not there.
     pub(super) fn view(&self, past: Vec<Past>) -> Vec<PastTurn> {
         let again: HashSet<String> =
             past.iter().filter_map(|p| p.retry_of.clone()).chain(self.retry_of.map(str::to_string)).collect();
         let mut out: Vec<PastTurn> = Vec::new();
         for entry in past {
-            if again.contains(&entry.turn_id) && is_answer(&entry.message) {
+            let replaced = again.contains(&entry.turn_id) && is_answer(&entry.message);
+            if replaced || entry.n <= self.upto {
                 continue;
             }
             let turn_id = entry.turn_id.clone();
-            let message = self.shown(entry);
+            let line = Line::new(entry.n, self.shown(entry));
             match out.last_mut() {
-                Some(turn) if turn.turn_id == turn_id => turn.messages.push(message),
-                _ => out.push(PastTurn { turn_id, messages: vec![message] }),
+                Some(turn) if turn.turn_id == turn_id => turn.lines.push(line),
+                _ => out.push(PastTurn { turn_id, lines: vec![line] }),
             }
         }
         out
     }
 
     fn shown(&self, entry: Past) -> ModelMessage {
+        let author = entry.author.id();
         match entry.message {
             ModelMessage::User { text } => {
                 ModelMessage::User { text: spoken(&text, &entry.author, self.present, self.scope) }
             }
             ModelMessage::Tool { call_id, tool, is_error, data, .. }
-                if !self.may_see(entry.tool.as_deref().unwrap_or(&tool), &data, &entry.author) =>
+                if !self.sight.sees(entry.tool.as_deref().unwrap_or(&tool), &data, &author) =>
             {
-                let text = format!("[result of {tool}: not available to this person]");
-                ModelMessage::Tool {
-                    call_id,
-                    tool,
-                    content: vec![ContentBlock::text(text)],
-                    is_error,
-                    data: Value::Null,
-                }
+                let content = vec![ContentBlock::text(unseen(&tool))];
+                ModelMessage::Tool { call_id, tool, content, is_error, data: Value::Null }
             }
             other => other,
-        }
-    }
-
-    /// A tool of this generation: by admission. One that is gone: only who asked for it.
-    fn may_see(&self, tool: &str, data: &Value, author: &Principal) -> bool {
-        match self.indexes.tools.get(tool) {
-            Some(known) => self.admitted.tool(known.id) && self.may_read_skill(data),
-            None => author.id() == self.present.id(),
-        }
-    }
-
-    /// The text of a skill is its result: it is the skill's admission that counts.
-    fn may_read_skill(&self, data: &Value) -> bool {
-        let Some(name) = data.get("skill").and_then(Value::as_str) else { return true };
-        match self.indexes.skills.iter().position(|s| *s.qualified == *name) {
-            Some(position) => self.admitted.skill(position),
-            None => true,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::outcome::TurnOutcome;
 use super::run::Run;
 use crate::journal::Event;
 use crate::model::ModelMessage;
-use crate::session::{Commit, Debt, HistoryEntry, Owed, SessionError, Transcript};
+use crate::session::{Commit, Debt, HistoryEntry, Owed, SUMMARY, SessionError, Transcript};
 use plugin_sdk::{Principal, Role, Segment};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,25 @@ use serde_json::{Map, Value, json};
 const MAX_ENTRIES: u64 = 2_000;
 /// Flag of a session whose person was told that older messages are not shown.
 pub(super) const HISTORY_CUT: &str = "history-cut";
+
+/// What is known of a result beside its message.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kept {
+    /// Code of a failed call.
+    pub(super) code: Option<String>,
+    /// Where the whole result was saved.
+    pub(super) artifact: Option<String>,
+}
+
+/// The session as it is, without a turn that runs in it.
+pub(super) async fn look(cx: &TurnContext) -> Result<Option<Transcript>, SessionError> {
+    cx.ports.sessions.look(&cx.about.session, &cx.about.turn_id, MAX_ENTRIES).await
+}
+
+/// Whether the history is longer than what a turn reads of it.
+pub(super) fn is_cut(transcript: &Transcript) -> bool {
+    transcript.is_cut(MAX_ENTRIES)
+}
 
 /// Opens the session for this turn.
 pub(super) async fn open(cx: &TurnContext) -> Result<Transcript, SessionError> {
@@ -29,26 +48,29 @@ pub(super) fn past_of(transcript: &Transcript) -> Vec<Past> {
             let code = entry.meta.get("code").and_then(Value::as_str).map(str::to_string);
             let (turn_id, author, tool) = (entry.turn_id.clone(), author_of(entry), entry.tool.clone());
             let retry_of = entry.meta.get("retry_of").and_then(Value::as_str).map(str::to_string);
-            Some(Past { turn_id, author, tool, code, message, retry_of })
+            Some(Past { n: entry.n, turn_id, author, tool, code, message, retry_of })
         }
         Err(error) => {
             tracing::warn!(session = %transcript.session(), n = entry.n, %error, "history entry is unreadable");
             None
         }
     };
-    transcript.history().iter().filter_map(read).collect()
+    transcript.history().iter().filter(|entry| entry.role() != SUMMARY).filter_map(read).collect()
 }
 
 /// One message of this turn as it is stored.
-pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, code: Option<String>) -> HistoryEntry {
+pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, facts: Kept) -> HistoryEntry {
     let who = &cx.about.facts.principal;
     // data and text only: nothing in it that JSON lacks
     let mut value = serde_json::to_value(message).unwrap_or(Value::Null);
     cx.calls.redactor.redact_value(&mut value);
     let mut entry = HistoryEntry::new(cx.about.turn_id.clone(), cx.ports.clock.now(), Some(who.id()), value);
     entry.meta = json!({"name": who.name, "role": who.role});
-    if let Some(code) = code {
+    if let Some(code) = facts.code {
         entry.meta["code"] = code.into();
+    }
+    if let Some(artifact) = facts.artifact {
+        entry.meta["artifact"] = artifact.into();
     }
     if matches!(message, ModelMessage::User { .. }) {
         heard(cx, &mut entry);
@@ -89,7 +111,7 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
         flags.insert(HISTORY_CUT.into(), Value::Bool(true));
     }
     let commit = Commit {
-        entries: answer.iter().map(|m| entry(cx, m, None)).collect(),
+        entries: answer.iter().map(|m| entry(cx, m, Kept::default())).collect(),
         loaded: Some(loaded),
         dropped,
         outcome: outcome_of(report),

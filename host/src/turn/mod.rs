@@ -4,7 +4,9 @@
 mod asked;
 mod begin;
 mod calls;
+mod compact;
 mod context;
+mod cut;
 mod events;
 mod finish;
 mod hands;
@@ -16,11 +18,15 @@ mod moment;
 mod offered;
 mod outcome;
 mod pairs;
+mod reduce;
+mod room;
 mod run;
+mod summary;
 mod window;
 mod words;
 
-pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, TurnContext, TurnPorts};
+pub use compact::{Compacted, compact};
+pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, Summarizer, TurnContext, TurnPorts};
 pub use events::{Silent, TurnEvent, TurnEvents};
 pub use interrupted::{Broken, Remains};
 pub use outcome::*;

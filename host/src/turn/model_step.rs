@@ -1,11 +1,14 @@
 //! One model step: a request, its stream, what came of it.
 
 use super::events::{TurnEvent, TurnEvents};
-use super::run::{End, Run};
+use super::run::{End, Run, unopened};
 use super::{Budget, FailCode};
-use crate::model::{ModelCall, ModelError, ModelEvent, ModelRequest, StopReason, ToolChoice, Usage};
+use crate::exec::Countdown;
+use crate::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, StopReason, ToolChoice, Usage};
 use crate::session::repair;
 use futures::StreamExt;
+use plugin_sdk::CancellationSignal;
+use std::sync::Arc;
 
 /// Note of the last step.
 const LIMIT_NOTE: &str = "[host: limit reached, answer now without calling tools]";
@@ -57,9 +60,10 @@ impl Run<'_> {
     pub(super) async fn model_step(&mut self, last: bool) -> Result<Answer, End> {
         let mut repeated = false;
         loop {
-            let request = self.request(last);
-            match self.ask_model(request).await {
-                Err(StepError::Model(ModelError::TooLong)) if !repeated && self.view.drop_past() => repeated = true,
+            let request = self.request(last).await?;
+            let (stop, countdown) = (self.cx.ports.stop.signal(), &self.hands.countdown);
+            match listen(&self.cx.ports.model, request, (stop, countdown), &*self.cx.ports.events).await {
+                Err(StepError::Model(ModelError::TooLong)) if !repeated && self.too_long().await? => repeated = true,
                 Err(StepError::Model(error)) => return Err(self.model_failed(&error)),
                 Err(StepError::Stopped) => return Err(End::Cancelled),
                 Err(StepError::Time(text)) => return Err(End::Budget(Budget::Time, self.text_so_far(text))),
@@ -71,10 +75,10 @@ impl Run<'_> {
         }
     }
 
-    fn request(&mut self, last: bool) -> ModelRequest {
+    async fn request(&mut self, last: bool) -> Result<ModelRequest, End> {
         let tools = self.tool_list();
-        let fixed = self.fixed_tokens(&tools);
-        self.view.limit(fixed, self.cx.ports.context_window);
+        self.make_room(self.fixed_tokens(&tools)).await?;
+        self.mend().await?;
         let (mut messages, repaired) = repair(self.view.messages());
         if !repaired.is_nothing() {
             let turn = &self.cx.about.turn_id;
@@ -83,7 +87,7 @@ impl Run<'_> {
         if last {
             messages.push(crate::model::ModelMessage::User { text: LIMIT_NOTE.into() });
         }
-        ModelRequest {
+        Ok(ModelRequest {
             system: self.prompt.text.as_str().into(),
             messages,
             tools,
@@ -93,37 +97,13 @@ impl Run<'_> {
             help_text: self.cx.about.help_text.clone(),
             language: self.cx.with.bot.bot.language,
             cancellation: self.hands.cancel.clone(),
-        }
+        })
     }
 
-    async fn ask_model(&self, request: ModelRequest) -> Result<Answer, StepError> {
-        let mut answer = Answer::default();
-        let stopped = self.cx.ports.stop.signal();
-        let opened = tokio::select! {
-            biased;
-            () = stopped.cancelled() => return Err(StepError::Stopped),
-            () = self.hands.countdown.expired() => return Err(StepError::Time(String::new())),
-            opened = self.cx.ports.model.complete(request) => opened,
-        };
-        let mut stream = opened.map_err(StepError::Model)?;
-        loop {
-            let event = tokio::select! {
-                biased;
-                () = stopped.cancelled() => return Err(StepError::Stopped),
-                () = self.hands.countdown.expired() => return Err(StepError::Time(answer.text)),
-                event = stream.next() => event,
-            };
-            match event {
-                Some(Ok(event)) => {
-                    answer.take(event, &*self.cx.ports.events);
-                    if answer.stop == Some(StopReason::Length) {
-                        return Ok(answer);
-                    }
-                }
-                Some(Err(error)) => return Err(StepError::Model(error)),
-                None => return Ok(answer),
-            }
-        }
+    /// What this turn stored is sound, whatever came between its steps.
+    async fn mend(&mut self) -> Result<(), End> {
+        let Some(transcript) = self.transcript.as_mut() else { return Ok(()) };
+        transcript.mend().await.map(drop).map_err(|error| unopened(self.cx, &error))
     }
 
     fn model_failed(&self, error: &ModelError) -> End {
@@ -144,9 +124,45 @@ impl Run<'_> {
     }
 }
 
-enum StepError {
+/// Why a step gave no answer.
+pub(super) enum StepError {
     Model(ModelError),
     Stopped,
     /// The turn's clock ran out; text so far.
     Time(String),
+}
+
+/// One request and its stream, until it ends, the turn is stopped or its clock runs out.
+pub(super) async fn listen(
+    model: &Arc<dyn ModelClient>,
+    request: ModelRequest,
+    (stopped, countdown): (&CancellationSignal, &Countdown),
+    events: &dyn TurnEvents,
+) -> Result<Answer, StepError> {
+    let mut answer = Answer::default();
+    let opened = tokio::select! {
+        biased;
+        () = stopped.cancelled() => return Err(StepError::Stopped),
+        () = countdown.expired() => return Err(StepError::Time(String::new())),
+        opened = model.complete(request) => opened,
+    };
+    let mut stream = opened.map_err(StepError::Model)?;
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = stopped.cancelled() => return Err(StepError::Stopped),
+            () = countdown.expired() => return Err(StepError::Time(answer.text)),
+            event = stream.next() => event,
+        };
+        match event {
+            Some(Ok(event)) => {
+                answer.take(event, events);
+                if answer.stop == Some(StopReason::Length) {
+                    return Ok(answer);
+                }
+            }
+            Some(Err(error)) => return Err(StepError::Model(error)),
+            None => return Ok(answer),
+        }
+    }
 }

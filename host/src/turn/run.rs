@@ -3,9 +3,11 @@
 use super::asked::QuestionLog;
 use super::context::TurnContext;
 use super::hands::Hands;
+use super::keep::Kept;
 use super::model_step::Answer;
 use super::outcome::CallReport;
-use super::window::View;
+use super::room::Room;
+use super::window::{Line, View};
 use super::words::{in_words, spoken};
 use super::{Budget, FailCode, TurnReport, keep, moment};
 use crate::catalog::{Controller, SentTool};
@@ -62,6 +64,7 @@ pub(super) struct Run<'a> {
     pub(super) first_answer: bool,
     /// `None` when the session could not be opened.
     pub(super) transcript: Option<Transcript>,
+    pub(super) room: Room,
 }
 
 /// Answers one message. Exactly one outcome, whatever happens.
@@ -99,12 +102,12 @@ impl Run<'_> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
         let text = in_words(&self.cx.about.message);
-        self.store(&ModelMessage::User { text: text.clone() }, None).await?;
+        let n = self.store(&ModelMessage::User { text: text.clone() }, Kept::default()).await?;
         self.safe().await?;
         let head = moment::head(self.cx, &self.catalog, self.prompt.dropped.as_deref());
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
-        self.view.running.push(ModelMessage::User { text: format!("{head}\n{spoken}") });
+        self.view.running.push(Line::new(n, ModelMessage::User { text: format!("{head}\n{spoken}") }));
         Ok(())
     }
 
@@ -179,16 +182,17 @@ impl Run<'_> {
         estimate_tokens(&self.prompt.text) + tools.iter().map(tool).sum::<u64>()
     }
 
-    /// Stores one message of the running turn and adds it to the view; `code` is that of a failed call.
-    pub(super) async fn keep(&mut self, message: ModelMessage, code: Option<String>) -> Result<(), End> {
-        self.store(&message, code).await?;
-        self.view.running.push(message);
+    /// Stores one message of the running turn and adds it to the view.
+    pub(super) async fn keep(&mut self, message: ModelMessage, facts: Kept) -> Result<(), End> {
+        let n = self.store(&message, facts).await?;
+        self.view.running.push(Line::new(n, message));
         Ok(())
     }
 
-    async fn store(&mut self, message: &ModelMessage, code: Option<String>) -> Result<(), End> {
-        let entry = keep::entry(self.cx, message, code);
-        let Some(transcript) = self.transcript.as_mut() else { return Ok(()) };
+    /// The position it is stored at, 0 when there is no session.
+    async fn store(&mut self, message: &ModelMessage, facts: Kept) -> Result<u64, End> {
+        let entry = keep::entry(self.cx, message, facts);
+        let Some(transcript) = self.transcript.as_mut() else { return Ok(0) };
         transcript.append(vec![entry]).await.map_err(|error| unopened(self.cx, &error))
     }
 }

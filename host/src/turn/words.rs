@@ -4,12 +4,54 @@ use plugin_sdk::{MediaRef, MentionTarget, Message, Principal, Role, Scope, Segme
 
 const NAME_MAX: usize = 40;
 
-/// A display name that can forge nothing: no control characters, brackets or line breaks.
+/// Characters nobody sees: controls, line and paragraph separators, directions, zero widths, tags.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A display name that can forge nothing: nothing unseen, no brackets, no line breaks.
 pub fn clean_name(name: &str) -> String {
-    let bad = |c: char| c.is_control() || matches!(c, '[' | ']' | ',' | '\u{2028}' | '\u{2029}');
-    let plain: String = name.chars().filter(|c| !bad(*c)).collect();
+    let bad = |c: char| is_unseen(c) || matches!(c, '[' | ']' | ',' | '［' | '］');
+    // no more of a name of any length is looked at than can be shown
+    let plain: String = name.chars().filter(|c| !bad(*c)).take(4 * NAME_MAX).collect();
     let cut: String = plain.trim().chars().take(NAME_MAX).collect();
-    if cut.is_empty() { "someone".into() } else { cut }
+    if cut.trim().is_empty() { "someone".into() } else { cut }
+}
+
+/// Lines as any reader may see them, not only those that `\n` ends.
+fn lines_of(text: &str) -> Vec<String> {
+    let breaks = |c: char| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.replace("\r\n", "\n").split(breaks).map(str::to_owned).collect()
+}
+
+/// What a line begins with, behind everything unseen.
+fn visible_start(line: &str) -> &str {
+    line.trim_start_matches(|c: char| c.is_whitespace() || is_unseen(c))
+}
+
+fn is_bracketed(line: &str) -> bool {
+    visible_start(line).starts_with(['[', '［'])
+}
+
+/// Whether a line begins like one of the host's own.
+fn is_like_the_hosts(line: &str) -> bool {
+    let inner = visible_start(line).trim_start_matches(['[', '［']);
+    let inner: String = inner.chars().filter(|c| !is_unseen(*c)).take(20).collect();
+    let inner = inner.trim_start().to_lowercase();
+    is_bracketed(line) && ["host", "system", "earlier messages", "result of"].iter().any(|w| inner.starts_with(w))
+}
+
+fn quoted_where(text: &str, forges: impl Fn(&str) -> bool) -> String {
+    let quote = |line: String| if forges(&line) { format!("> {line}") } else { line };
+    lines_of(text).into_iter().map(quote).collect::<Vec<_>>().join("\n")
+}
+
+/// A text that a model wrote about others' words, with no line that could pass for the host's or a head.
+pub(super) fn as_data(text: &str) -> String {
+    quoted_where(text, is_bracketed)
 }
 
 fn role_word(role: Option<Role>) -> &'static str {
@@ -26,15 +68,13 @@ pub fn head_line(principal: &Principal) -> String {
 }
 
 /// A message of the conversation as the present turn shows it. In shared places it has a head line, and the
-/// words of anybody but `present` are marked; a line that could pass for a head is quoted.
+/// words of anybody but `present` are marked. A line that could pass for a head, or for the host's, is quoted.
 pub(super) fn spoken(text: &str, author: &Principal, present: &Principal, scope: Scope) -> String {
     if scope == Scope::Private {
-        return text.to_string();
+        return quoted_where(text, is_like_the_hosts);
     }
     let mark = if author.id() == present.id() { "" } else { " (untrusted)" };
-    let body: Vec<String> =
-        text.lines().map(|l| if l.trim_start().starts_with('[') { format!("> {l}") } else { l.to_string() }).collect();
-    format!("{}{mark} {}", head_line(author), body.join("\n"))
+    format!("{}{mark} {}", head_line(author), quoted_where(text, is_bracketed))
 }
 
 /// The text of a message, with everything that is no text named in words.
@@ -82,7 +122,7 @@ fn describe(segment: &Segment) -> (String, bool) {
 }
 
 fn media_line(kind: &str, media: &MediaRef, note: &str, caption: &Option<String>) -> String {
-    let name = media.name.as_deref().map_or_else(|| media.mime.clone(), clean_name);
+    let name = clean_name(media.name.as_deref().unwrap_or(&media.mime));
     let size = media.size.map(|b| format!(" {} KB", b.div_ceil(1024))).unwrap_or_default();
     let line = format!("[{kind} {name}{size}: {note}]");
     match caption {
@@ -96,7 +136,7 @@ fn quoted(name: Option<&str>, text: &str) -> String {
         return String::new();
     }
     let head = name.map(|n| format!("{} wrote:\n", clean_name(n))).unwrap_or_default();
-    let lines: Vec<String> = text.lines().map(|l| format!("> {l}")).collect();
+    let lines: Vec<String> = lines_of(text.trim_end()).into_iter().map(|l| format!("> {l}")).collect();
     format!("{head}{}", lines.join("\n"))
 }
 

@@ -58,6 +58,10 @@ pub struct AgentConfig {
     pub skills: WorkspaceSkills,
     /// The deferred controller.
     pub deferred_tools: DeferredConfig,
+    /// Read-back of the history (`context_read`, `context_search`) and shortening of old results.
+    pub context_tools: bool,
+    /// Summaries in place of older messages.
+    pub compaction: CompactionConfig,
 }
 
 impl Default for AgentConfig {
@@ -74,7 +78,33 @@ impl Default for AgentConfig {
             platform_agents: Table::default(),
             skills: WorkspaceSkills::default(),
             deferred_tools: DeferredConfig::default(),
+            context_tools: true,
+            compaction: CompactionConfig::default(),
         }
+    }
+}
+
+/// `[agent.compaction]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompactionConfig {
+    /// Off: only the limit of the window acts.
+    pub enabled: bool,
+    /// Share of the model's window, in percent, that starts it.
+    #[schemars(range(min = 10, max = 95))]
+    pub at_percent: u64,
+    /// Newest tokens that stay as they are.
+    pub keep_tokens: u64,
+    /// Newest messages that stay, however long.
+    #[schemars(range(min = 1))]
+    pub keep_messages: usize,
+    /// Model that writes the summary; the turn's when left out.
+    pub model: Option<String>,
+}
+
+impl Default for CompactionConfig {
+    fn default() -> Self {
+        Self { enabled: true, at_percent: 60, keep_tokens: 20_000, keep_messages: 2, model: None }
     }
 }
 

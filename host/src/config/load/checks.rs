@@ -209,19 +209,20 @@ impl Rules<'_> {
     }
 
     fn agent(&mut self, agent: &AgentConfig, models: &Table<Value>) {
-        if let Some(name) = &agent.model
-            && name != "offline"
-            && !models.contains_key(name)
-        {
-            let known = models.keys().map(String::as_str).chain(["offline"]);
-            let d = Diagnostic::error("bot::bad-value", format!("`agent.model`: there is no model `{name}`"));
-            self.value(&["agent", "model"], d.help(nearest_help(name, known)));
-        }
+        self.known_model(&["agent", "model"], agent.model.as_deref(), models);
+        self.known_model(&["agent", "compaction", "model"], agent.compaction.model.as_deref(), models);
         let root = Path::new(&agent.skills.root);
         if root.is_absolute() || root.components().any(|c| c == Component::ParentDir) {
             let d = Diagnostic::error("bot::bad-value", "`agent.skills.root` must stay inside the workspace");
             self.value(&["agent", "skills", "root"], d);
         }
+    }
+
+    fn known_model(&mut self, key: &[&str], name: Option<&str>, models: &Table<Value>) {
+        let Some(name) = name.filter(|n| *n != "offline" && !models.contains_key(*n)) else { return };
+        let known = models.keys().map(String::as_str).chain(["offline"]);
+        let message = format!("`{}`: there is no model `{name}`", key.join("."));
+        self.value(key, Diagnostic::error("bot::bad-value", message).help(nearest_help(name, known)));
     }
 
     fn access(&mut self, access: &AccessConfig, strangers: bool) {

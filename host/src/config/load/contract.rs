@@ -19,8 +19,6 @@ const KEYS: &[&str] = &[
     "models.*.fallback",
     "models.*.defer_loading",
     "models.*.betas",
-    "agent.context_tools",
-    "agent.compaction",
     "agent.deferred_tools.embeddings",
     "agent.deferred_tools.embeddings_path",
     "agent.deferred_tools.embeddings_base_url",

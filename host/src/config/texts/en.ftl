@@ -28,6 +28,7 @@ turn-budget-cost = I stopped here: the cost limit is reached.
 turn-answer-cut = The answer was cut off here: the length limit of the model is reached.
 turn-ask-again = Ask again
 history-cut = Earlier messages of this conversation no longer fit and are not shown to the model.
+history-summed-up = Older messages of this conversation were replaced by a summary for the model.
 media-unusable = The model cannot use the file you sent; I told it the name only.
 
 ## The offline model
@@ -81,6 +82,7 @@ help-owner-root = this bot
 help-description-help = what I can do here
 help-description-start = greeting
 help-description-new = start a new conversation
+help-description-compact = replace older messages by a summary
 help-description-stop = stop what is running
 help-description-retry = answer the last message again
 help-description-tools = tools you may use
@@ -92,6 +94,11 @@ start-greeting = I am { $name }.
 start-examples = For example, I can: { $examples }
 start-hint = /help shows everything I can do here.
 new-started = A new conversation starts here.
+compact-done = Older messages of this conversation are now a summary.
+compact-nothing = There is nothing to summarise yet: what there is still fits.
+compact-offline = The built-in offline responder cannot write summaries.
+compact-off = Summaries are switched off for this bot.
+compact-failed = No summary came back; nothing was changed.
 stop-idle = Nothing is running.
 stop-stopped = Stopped.
 retry-none = There is no message to answer again.

@@ -28,6 +28,7 @@ turn-budget-cost = 到此为止:已达到费用上限。
 turn-answer-cut = 回答在此被截断：已达到模型的长度上限。
 turn-ask-again = 再问一次
 history-cut = 这段对话中较早的消息放不下了,不再提供给模型。
+history-summed-up = 这段对话中较早的消息已由摘要代替后提供给模型。
 media-unusable = 模型无法使用你发送的文件,我只告诉了它文件名。
 
 ## 离线模型
@@ -81,6 +82,7 @@ help-owner-root = 本机器人
 help-description-help = 我在这里能做什么
 help-description-start = 问候
 help-description-new = 开始新对话
+help-description-compact = 用摘要代替较早的消息
 help-description-stop = 停止正在进行的操作
 help-description-retry = 重新回答上一条消息
 help-description-tools = 你可以使用的工具
@@ -92,6 +94,11 @@ start-greeting = 我是 { $name }。
 start-examples = 例如我可以:{ $examples }
 start-hint = /help 可查看我在这里能做的一切。
 new-started = 新对话从这里开始。
+compact-done = 这段对话中较早的消息现已由摘要代替。
+compact-nothing = 目前没有需要摘要的内容，现有消息都放得下。
+compact-offline = 内置的离线应答器不会写摘要。
+compact-off = 此机器人已关闭摘要功能。
+compact-failed = 没有得到摘要，未作任何更改。
 stop-idle = 没有正在进行的操作。
 stop-stopped = 已停止。
 retry-none = 没有可以重新回答的消息。

@@ -146,6 +146,7 @@ impl Table {
             ports: TurnPorts {
                 model: model.clone(),
                 context_window: self.window,
+                summarizer: None,
                 sessions: self.sessions(),
                 question: self.question.clone(),
                 events: Arc::new(Silent),
