@@ -59,7 +59,7 @@ pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: Place)
     let needed = tools.rules().needs_lookup(&arrived.who.facts.conversation.platform);
     arrived.look_up(desk, needed).await;
     let said = match routed(&arrived.text, &lease) {
-        Route::Builtin(builtin, args) => command::builtin(desk, &arrived, &lease, builtin, &args).await,
+        Route::Builtin(builtin, args) => command::builtin(desk, (&arrived, Some(&place)), &lease, builtin, &args).await,
         Route::Plugin(n, args) => command::plugin(desk, &arrived, &lease, &place, (n, args)).await,
         Route::Unknown { word, nearest } => command::unknown(desk, &lease, &word, nearest.as_deref()),
         Route::Turn => Said::of(run_turn(desk, &arrived, &lease, &place).await),

@@ -21,7 +21,7 @@ pub(super) async fn control(desk: &Arc<Desk>, arrived: &Arrived, builtin: Builti
     if builtin == Builtin::Stop {
         return stop(desk, arrived, &lease);
     }
-    self::builtin(desk, arrived, &lease, builtin, args).await
+    self::builtin(desk, (arrived, None), &lease, builtin, args).await
 }
 
 fn stop(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
@@ -32,7 +32,13 @@ fn stop(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
 }
 
 /// A built-in command in the leased generation.
-pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, builtin: Builtin, args: &str) -> Said {
+pub(super) async fn builtin(
+    desk: &Arc<Desk>,
+    (arrived, place): (&Arrived, Option<&Arc<Place>>),
+    lease: &Lease,
+    builtin: Builtin,
+    args: &str,
+) -> Said {
     let facts = &arrived.who.facts;
     let bot = &lease.contents().bot;
     let texts = desk.texts(bot);
@@ -46,7 +52,7 @@ pub(super) async fn builtin(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, 
         // A retry that is a turn was taken out of the queue's way before: ingress knows the message.
         Builtin::Retry => Said::notice(texts.get("retry-none", &[])),
         Builtin::New => new_session(desk, arrived, lease).await,
-        Builtin::Compact => compact(desk, arrived, lease).await,
+        Builtin::Compact => compact(desk, (arrived, place), lease).await,
         Builtin::Stop => stop(desk, arrived, lease),
         Builtin::Tools | Builtin::Skills => {
             let loaded = desk.talk.sessions.loaded(&arrived.who.session).await.unwrap_or_default();
@@ -80,14 +86,22 @@ fn may_change_session(arrived: &Arrived) -> bool {
 }
 
 /// `/compact`: a summary takes the place of the older history.
-async fn compact(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease) -> Said {
+async fn compact(desk: &Arc<Desk>, (arrived, place): (&Arrived, Option<&Arc<Place>>), lease: &Lease) -> Said {
     let texts = desk.texts(&lease.contents().bot);
     if !may_change_session(arrived) {
         return Said::notice(texts.get("command-denied", &[("name", "compact")]));
     }
-    let stop = Stop::new();
-    let cx = super::turn_context::build(desk, &arrived.who, lease, Way::silent(desk, arrived), stop).await;
-    Said::answer(match turn::compact(&cx).await {
+    // it waits its turn like a message, so there is a place
+    let Some(place) = place else { return Said::notice(String::new()) };
+    let (stop, done) = (Stop::new(), CancellationSignal::new());
+    super::answer::follow(desk, &stop, place, lease, &done);
+    let way = Way::chat(desk, arrived, place, lease, &stop).await;
+    let shown = Arc::clone(&way.shown);
+    let cx = super::turn_context::build(desk, &arrived.who, lease, way, stop).await;
+    let compacted = turn::compact(&cx).await;
+    done.request();
+    shown.finished().await;
+    Said::answer(match compacted {
         Compacted::Done => texts.get("compact-done", &[]),
         Compacted::Nothing => texts.get("compact-nothing", &[]),
         Compacted::Offline => texts.get("compact-offline", &[]),

@@ -51,7 +51,7 @@ fn plugin_has(request: &ModelRequest) -> bool {
 
 #[tokio::test]
 async fn long_histories_leave_by_whole_turns_and_the_person_is_told_once() {
-    let mut table = Table::new(World::new());
+    let mut table = Table::new(World::new().configured(|b| b.agent.compaction.enabled = false));
     table.window = 4_000;
     let ann = facts("1", Role::User, Scope::Private);
     let mut told = 0;
