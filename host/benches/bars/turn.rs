@@ -47,6 +47,7 @@ impl Echo {
             system: "You are a bot.".into(),
             messages: Vec::new(),
             tools: Vec::new(),
+            deferred: vec![],
             tool_choice: ToolChoice::Auto,
             step: 1,
             user_text: "ping".into(),

@@ -136,6 +136,40 @@ impl Controller {
         tools.map(|t| SentTool::of(t, !self.is_sent_anyway(t))).collect()
     }
 
+    /// The rest of the base as `begin_step` left it, by qualified name: a model that is told of it may not call it.
+    pub fn deferred(&self) -> Vec<SentTool> {
+        let state = self.lock();
+        let tools = self.indexes.tools.tools().iter();
+        let mut rest: Vec<&Tool> =
+            tools.filter(|t| !state.sent.contains(&t.id) && self.in_base(&state.set, t)).collect();
+        rest.sort_by(|a, b| a.qualified.cmp(&b.qualified));
+        rest.into_iter().map(|t| SentTool::of(t, false)).collect()
+    }
+
+    /// Qualified names of the tools that a call of this step loaded and that are still there.
+    pub fn loaded_by(&self, call_id: &str) -> Vec<String> {
+        let state = self.lock();
+        let mut names: Vec<String> = Vec::new();
+        for (_, load) in state.loads.iter().filter(|(id, _)| id == call_id) {
+            let members: Vec<Arc<str>> = match load {
+                Load::Tools(ids) => {
+                    ids.iter().filter_map(|id| self.indexes.tools.by_id(*id)).map(|t| t.qualified.clone()).collect()
+                }
+                Load::Skill(at) => self
+                    .indexes
+                    .skills
+                    .get(*at)
+                    .map(|s| self.group_of(s))
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|m| m.name)
+                    .collect(),
+            };
+            names.extend(members.iter().filter(|n| state.set.has_tool(n)).map(|n| n.to_string()));
+        }
+        names
+    }
+
     /// The tool a model's call means, when its schema was sent in this step; otherwise the refusal.
     pub fn may_call(&self, name: &str) -> Result<&Tool, Refused> {
         let state = self.lock();

@@ -30,8 +30,8 @@ pub(super) fn estimate_step(request: &ModelRequest, output: &str) -> Usage {
 
 pub fn message_tokens(message: &ModelMessage) -> u64 {
     match message {
-        ModelMessage::User { text } => estimate_tokens(text),
-        ModelMessage::Assistant { text, calls } => {
+        ModelMessage::User { text, images } => estimate_tokens(text) + images.len() as u64 * IMAGE_TOKENS,
+        ModelMessage::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|c| estimate_tokens(&c.name) + estimate_tokens(&c.arguments));
             estimate_tokens(text) + calls.sum::<u64>()
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use plugin_sdk::{CancellationSignal, ContentBlock};
+use plugin_sdk::{CancellationSignal, ContentBlock, ImageData};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -18,6 +18,18 @@ pub struct ModelCall {
     pub arguments: String,
 }
 
+/// A part of an answer that only its maker can read: signed reasoning, the signature of a call. It goes back to
+/// the same service and model as it came, and to nobody else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Fingerprint of the service and model that made it.
+    pub maker: String,
+    /// How many parts of its message stand before it: the text is one, each call another.
+    pub after: u32,
+    /// Base64 of the part: it is kept, never read or shown.
+    pub data: String,
+}
+
 /// One entry of the conversation a model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -26,6 +38,9 @@ pub enum ModelMessage {
     User {
         /// Text, head line included where the host adds one.
         text: String,
+        /// Images beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<ImageData>,
     },
     /// The model.
     Assistant {
@@ -33,6 +48,9 @@ pub enum ModelMessage {
         text: String,
         /// Calls.
         calls: Vec<ModelCall>,
+        /// What its maker wants back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        opaque: Vec<Opaque>,
     },
     /// The result of a call.
     Tool {
@@ -47,7 +65,22 @@ pub enum ModelMessage {
         /// Host data (for the offline model; never sent to a provider).
         #[serde(default)]
         data: Value,
+        /// Qualified names of the tools this very result loaded, said by the host alone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        references: Vec<String>,
     },
+}
+
+impl ModelMessage {
+    /// Words of a person.
+    pub fn user(text: impl Into<String>) -> Self {
+        ModelMessage::User { text: text.into(), images: Vec::new() }
+    }
+
+    /// Words of the model.
+    pub fn assistant(text: impl Into<String>, calls: Vec<ModelCall>) -> Self {
+        ModelMessage::Assistant { text: text.into(), calls, opaque: Vec::new() }
+    }
 }
 
 /// A tool as sent: serialised once per generation.
@@ -88,6 +121,8 @@ pub struct ModelRequest {
     pub messages: Vec<ModelMessage>,
     /// Tools in their stable order.
     pub tools: Vec<ModelTool>,
+    /// The rest of the turn's catalog, for a client that `wants_catalog`; none of it may be called yet.
+    pub deferred: Vec<ModelTool>,
     /// Whether calls are allowed.
     pub tool_choice: ToolChoice,
     /// Model step of this turn, from 1.
@@ -109,8 +144,11 @@ pub struct Usage {
     pub input: u64,
     /// Output.
     pub output: u64,
-    /// Read from a cache.
+    /// Read from a cache; part of the input.
     pub cached_read: u64,
+    /// Written to a cache; part of the input.
+    #[serde(default)]
+    pub cached_write: u64,
     /// Reasoning.
     pub reasoning: u64,
     /// Whether it is an estimate.
@@ -125,6 +163,7 @@ impl Usage {
         self.input += other.input;
         self.output += other.output;
         self.cached_read += other.cached_read;
+        self.cached_write += other.cached_write;
         self.reasoning += other.reasoning;
         self.estimated |= other.estimated;
         self.cost_usd += other.cost_usd;
@@ -151,6 +190,10 @@ pub enum ModelEvent {
     Text(String),
     /// A whole call, assembled.
     Call(ModelCall),
+    /// A part its maker wants back.
+    Opaque(Opaque),
+    /// Another model answers this step: its name.
+    Answering(String),
     /// Usage.
     Usage(Usage),
     /// A repeat starts: forget this step's text so far.
@@ -183,6 +226,17 @@ pub enum ModelError {
 pub trait ModelClient: Send + Sync {
     /// Name shown in reports: the model id, `offline` for the built-in.
     fn name(&self) -> &str;
+
+    /// Whether requests should carry the deferred part of the catalog.
+    fn wants_catalog(&self) -> bool {
+        false
+    }
+
+    /// Whether it can see images.
+    fn sees_images(&self) -> bool {
+        false
+    }
+
     /// Starts a step.
     async fn complete(
         &self,

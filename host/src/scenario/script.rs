@@ -114,7 +114,7 @@ fn seen(request: &ModelRequest) -> SeenRequest {
     for m in &request.messages {
         text.push('\n');
         match m {
-            ModelMessage::User { text: t } | ModelMessage::Assistant { text: t, .. } => text.push_str(t),
+            ModelMessage::User { text: t, .. } | ModelMessage::Assistant { text: t, .. } => text.push_str(t),
             ModelMessage::Tool { content, .. } => {
                 for block in content {
                     if let plugin_sdk::ContentBlock::Text { text: t } = block {

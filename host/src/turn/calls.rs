@@ -7,7 +7,7 @@ use super::outcome::CallReport;
 use super::run::{End, Run};
 use super::{Budget, FailCode};
 use crate::exec::CallRecord;
-use crate::model::{ModelCall, ModelMessage};
+use crate::model::{ModelCall, ModelMessage, Opaque};
 use plugin_sdk::{ToolError, ToolResult, ToolUse};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ impl Run<'_> {
         }
         let calls = self.with_ids(answer.calls);
         let error = ToolError::new("MODEL_TRUNCATED", "the answer was cut by its length; nothing ran, make it shorter");
-        self.said(&answer.text, &calls).await?;
+        self.said(&answer.text, &calls, answer.opaque).await?;
         for call in &calls {
             let report = self.unrun(call, &error);
             self.tally.calls.push(report);
@@ -49,7 +49,7 @@ impl Run<'_> {
     pub(super) async fn run_calls(&mut self, answer: Answer) -> Result<(), End> {
         self.steps.truncations = 0;
         let calls = self.with_ids(answer.calls);
-        self.said(&answer.text, &calls).await?;
+        self.said(&answer.text, &calls, answer.opaque).await?;
         for call in &calls {
             self.catalog.touch(&call.name);
         }
@@ -137,9 +137,9 @@ impl Run<'_> {
     }
 
     /// Keeps what the model said; arguments that are no object are kept as `{}`.
-    async fn said(&mut self, text: &str, calls: &[ModelCall]) -> Result<(), End> {
+    async fn said(&mut self, text: &str, calls: &[ModelCall], opaque: Vec<Opaque>) -> Result<(), End> {
         let calls = calls.iter().map(|c| ModelCall { arguments: sound(&c.arguments), ..c.clone() }).collect();
-        self.keep(ModelMessage::Assistant { text: text.to_string(), calls }, Kept::default()).await
+        self.keep(ModelMessage::Assistant { text: text.to_string(), calls, opaque }, Kept::default()).await
     }
 
     /// Keeps the result of a call.
@@ -150,6 +150,7 @@ impl Run<'_> {
             tool: known.map_or_else(|| call.name.clone(), |t| t.qualified.to_string()),
             content: result.model_blocks(),
             is_error: result.is_error,
+            references: if result.is_error { Vec::new() } else { self.catalog.loaded_by(&call.id) },
             data: Value::Object(result.data),
         };
         let artifact = result.artifact.map(|a| a.text_path.unwrap_or(a.path));

@@ -87,7 +87,7 @@ impl Run<'_> {
         for sentence in self.further(&outcome) {
             text = if text.is_empty() { sentence } else { format!("{text}\n\n{sentence}") };
         }
-        let model = self.cx.ports.model.name().to_string();
+        let model = self.tally.model.clone().unwrap_or_else(|| self.cx.ports.model.name().to_string());
         let first = self.first_answer && outcome == TurnOutcome::Completed && model == OFFLINE;
         let segments = if text.is_empty() { Vec::new() } else { vec![Segment::markdown(text.clone())] };
         TurnReport {

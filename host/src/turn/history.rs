@@ -61,14 +61,14 @@ impl Viewer<'_> {
     fn shown(&self, entry: Past) -> ModelMessage {
         let author = entry.author.id();
         match entry.message {
-            ModelMessage::User { text } => {
-                ModelMessage::User { text: spoken(&text, &entry.author, self.present, self.scope) }
+            ModelMessage::User { text, images } => {
+                ModelMessage::User { text: spoken(&text, &entry.author, self.present, self.scope), images }
             }
             ModelMessage::Tool { call_id, tool, is_error, data, .. }
                 if !self.sight.sees(entry.tool.as_deref().unwrap_or(&tool), &data, &author) =>
             {
                 let content = vec![ContentBlock::text(unseen(&tool))];
-                ModelMessage::Tool { call_id, tool, content, is_error, data: Value::Null }
+                ModelMessage::Tool { call_id, tool, content, is_error, data: Value::Null, references: Vec::new() }
             }
             other => other,
         }

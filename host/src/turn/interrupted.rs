@@ -133,6 +133,7 @@ fn result_of(
     };
     let code = error.code.clone();
     let message = ModelMessage::Tool {
+        references: Vec::new(),
         call_id: call_id.to_owned(),
         tool: begun.map_or_else(|| name.to_owned(), |call| call.tool.clone()),
         content: ToolResult::error(error).model_blocks(),

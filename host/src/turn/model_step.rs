@@ -4,7 +4,9 @@ use super::events::{TurnEvent, TurnEvents};
 use super::run::{End, Run, unopened};
 use super::{Budget, FailCode};
 use crate::exec::Countdown;
-use crate::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, StopReason, ToolChoice, Usage};
+use crate::model::{
+    ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, Opaque, StopReason, ToolChoice, Usage,
+};
 use crate::session::repair;
 use futures::StreamExt;
 use plugin_sdk::CancellationSignal;
@@ -21,6 +23,9 @@ const MAX_TEXT: usize = 1 << 20;
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) calls: Vec<ModelCall>,
+    pub(super) opaque: Vec<Opaque>,
+    /// Who answered, when it was not the model that was asked.
+    pub(super) model: Option<String>,
     pub(super) usage: Usage,
     pub(super) stop: Option<StopReason>,
 }
@@ -42,6 +47,8 @@ impl Answer {
                 events.show(TurnEvent::Draft(self.text.clone()));
             }
             ModelEvent::Call(call) => self.calls.push(call),
+            ModelEvent::Opaque(part) => self.opaque.push(part),
+            ModelEvent::Answering(name) => self.model = Some(name),
             ModelEvent::Usage(usage) => self.usage = usage,
             ModelEvent::Restart => {
                 *self = Self::default();
@@ -69,6 +76,9 @@ impl Run<'_> {
                 Err(StepError::Time(text)) => return Err(End::Budget(Budget::Time, self.text_so_far(text))),
                 Ok(answer) => {
                     self.account(&answer.usage);
+                    if let Some(model) = &answer.model {
+                        self.tally.model = Some(model.clone());
+                    }
                     return Ok(answer);
                 }
             }
@@ -85,12 +95,13 @@ impl Run<'_> {
             tracing::info!(code = "session::repaired", ?repaired, turn, "transcript repaired");
         }
         if last {
-            messages.push(crate::model::ModelMessage::User { text: LIMIT_NOTE.into() });
+            messages.push(crate::model::ModelMessage::user(LIMIT_NOTE));
         }
         Ok(ModelRequest {
             system: self.prompt.text.as_str().into(),
             messages,
             tools,
+            deferred: if self.cx.ports.model.wants_catalog() { self.deferred_list() } else { Vec::new() },
             tool_choice: if last { ToolChoice::None } else { ToolChoice::Auto },
             step: self.steps.step,
             user_text: self.cx.about.message.text().trim().to_string(),

@@ -29,8 +29,8 @@ impl Paired for ModelMessage {
 
     fn tidy(&mut self) -> bool {
         match self {
-            ModelMessage::User { text } => !text.trim().is_empty(),
-            ModelMessage::Assistant { text, calls } => !text.trim().is_empty() || !calls.is_empty(),
+            ModelMessage::User { text, images } => !text.trim().is_empty() || !images.is_empty(),
+            ModelMessage::Assistant { text, calls, .. } => !text.trim().is_empty() || !calls.is_empty(),
             ModelMessage::Tool { content, .. } => {
                 content.retain(|b| !matches!(b, ContentBlock::Text { text } if text.trim().is_empty()));
                 true
@@ -45,6 +45,7 @@ impl Paired for ModelMessage {
             content: vec![ContentBlock::text(INTERRUPTED)],
             is_error: true,
             data: Value::Null,
+            references: Vec::new(),
         }
     }
 }

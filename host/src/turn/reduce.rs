@@ -64,7 +64,7 @@ fn newest_of(view: &View, observes: &impl Fn(&str) -> bool) -> HashMap<(String, 
 }
 
 fn shortened(line: &Line, newest: &HashMap<(String, String), (u64, usize)>) -> Option<ModelMessage> {
-    let ModelMessage::Tool { call_id, tool, content, is_error, data } = &line.message else { return None };
+    let ModelMessage::Tool { call_id, tool, content, is_error, data, references } = &line.message else { return None };
     let mut changed = false;
     let short = content.iter().enumerate().map(|(b, block)| {
         let ContentBlock::Text { text } = block else { return block.clone() };
@@ -81,7 +81,14 @@ fn shortened(line: &Line, newest: &HashMap<(String, String), (u64, usize)>) -> O
     });
     let content = short.collect();
     let (call_id, tool, data) = (call_id.clone(), tool.clone(), data.clone());
-    changed.then(|| ModelMessage::Tool { call_id, tool, content, is_error: *is_error, data })
+    changed.then(|| ModelMessage::Tool {
+        call_id,
+        tool,
+        content,
+        is_error: *is_error,
+        data,
+        references: references.clone(),
+    })
 }
 
 fn two_ends(text: &str, reference: &str) -> String {

@@ -12,7 +12,7 @@ use super::words::{in_words, spoken};
 use super::{Budget, FailCode, TurnReport, keep, moment};
 use crate::catalog::{Controller, SentTool};
 use crate::exec::Countdown;
-use crate::model::{ModelMessage, ModelTool, StopReason, Usage, estimate_tokens};
+use crate::model::{ModelMessage, ModelTool, Opaque, StopReason, Usage, estimate_tokens};
 use crate::prompt::Prompt;
 use crate::session::{SessionError, Transcript};
 use serde_json::{Value, json};
@@ -34,6 +34,8 @@ pub(super) enum End {
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) usage: Usage,
+    /// Who answered last, when it was not the model that was asked.
+    pub(super) model: Option<String>,
     pub(super) calls: Vec<CallReport>,
     pub(super) questions: QuestionLog,
 }
@@ -47,6 +49,8 @@ pub(super) struct Steps {
     pub(super) used_ids: HashSet<String>,
     /// The newest text of the model.
     pub(super) last_text: String,
+    /// What the maker of the final text wants back with it.
+    pub(super) opaque: Vec<Opaque>,
     /// The final text was cut by length.
     pub(super) answer_cut: bool,
 }
@@ -77,7 +81,7 @@ pub async fn run(cx: TurnContext) -> TurnReport {
         Some(end) => end,
         None => run.drive().await,
     };
-    let answer = kept_answer(&end, &run.steps.last_text);
+    let answer = kept_answer(&end, &run.steps);
     let took = cx.ports.clock.monotonic().saturating_sub(began);
     let report = run.report(end, took);
     keep::commit(&mut run, answer, &report).await;
@@ -88,26 +92,26 @@ pub async fn run(cx: TurnContext) -> TurnReport {
 
 /// The model's last words, as far as the history does not have them yet: a text that was cut off by a limit
 /// is new unless it came with calls.
-fn kept_answer(end: &End, kept: &str) -> Option<ModelMessage> {
+fn kept_answer(end: &End, steps: &Steps) -> Option<ModelMessage> {
     let text = match end {
         End::Completed(text) => text,
-        End::Budget(_, text) if text != kept => text,
+        End::Budget(_, text) if *text != steps.last_text => text,
         End::Budget(..) | End::Failed(..) | End::Cancelled => return None,
     };
-    let calls = Vec::new();
-    (!text.trim().is_empty()).then(|| ModelMessage::Assistant { text: text.clone(), calls })
+    let (calls, opaque) = (Vec::new(), steps.opaque.clone());
+    (!text.trim().is_empty()).then(|| ModelMessage::Assistant { text: text.clone(), calls, opaque })
 }
 
 impl Run<'_> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
         let text = in_words(&self.cx.about.message);
-        let n = self.store(&ModelMessage::User { text: text.clone() }, Kept::default()).await?;
+        let n = self.store(&ModelMessage::user(text.clone()), Kept::default()).await?;
         self.safe().await?;
         let head = moment::head(self.cx, &self.catalog, self.prompt.dropped.as_deref());
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
-        self.view.running.push(Line::new(n, ModelMessage::User { text: format!("{head}\n{spoken}") }));
+        self.view.running.push(Line::new(n, ModelMessage::user(format!("{head}\n{spoken}"))));
         Ok(())
     }
 
@@ -144,6 +148,7 @@ impl Run<'_> {
             }
             if let Some(text) = self.settled(&answer, last)? {
                 self.steps.answer_cut = answer.stop == Some(StopReason::Length);
+                self.steps.opaque = answer.opaque;
                 return Ok(text);
             }
             if answer.is_truncated() {
@@ -175,6 +180,11 @@ impl Run<'_> {
 
     pub(super) fn tool_list(&self) -> Vec<ModelTool> {
         self.catalog.begin_step().into_iter().map(as_sent).collect()
+    }
+
+    /// What of the catalog is not in the model's hands, for one that is told of it.
+    pub(super) fn deferred_list(&self) -> Vec<ModelTool> {
+        self.catalog.deferred().into_iter().map(as_sent).collect()
     }
 
     pub(super) fn fixed_tokens(&self, tools: &[ModelTool]) -> u64 {

@@ -85,8 +85,9 @@ pub(super) fn request(
     }
     text.push_str(&lines.get(first..).unwrap_or_default().join("\n"));
     ModelRequest {
+        deferred: Vec::new(),
         system: TASK.into(),
-        messages: vec![ModelMessage::User { text }],
+        messages: vec![ModelMessage::user(text)],
         tools: Vec::new(),
         tool_choice: ToolChoice::None,
         step: 0,

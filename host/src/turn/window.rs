@@ -161,14 +161,14 @@ impl View {
         for (name, body) in &summed.skills {
             text.push_str(&format!("\n\n[host: text of the loaded skill {name}]\n{body}"));
         }
-        Some(ModelMessage::User { text })
+        Some(ModelMessage::user(text))
     }
 
     /// The messages of a request, in order, still to be repaired.
     pub(super) fn messages(&self) -> Vec<ModelMessage> {
         let mut out: Vec<ModelMessage> = self.head().into_iter().collect();
         if self.was_limited() {
-            out.push(ModelMessage::User { text: NOT_SHOWN.into() });
+            out.push(ModelMessage::user(NOT_SHOWN));
         }
         out.extend(self.shown().map(|line| line.message.clone()));
         out

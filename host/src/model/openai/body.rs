@@ -51,9 +51,9 @@ fn messages(request: &ModelRequest) -> Vec<Value> {
 /// One message; blank ones are not sent.
 fn message(message: &ModelMessage) -> Option<Value> {
     match message {
-        ModelMessage::User { text } if text.trim().is_empty() => None,
-        ModelMessage::User { text } => Some(json!({"role": "user", "content": text})),
-        ModelMessage::Assistant { text, calls } => {
+        ModelMessage::User { text, .. } if text.trim().is_empty() => None,
+        ModelMessage::User { text, .. } => Some(json!({"role": "user", "content": text})),
+        ModelMessage::Assistant { text, calls, .. } => {
             let content = if text.trim().is_empty() { Value::Null } else { json!(text) };
             if calls.is_empty() {
                 return (!content.is_null()).then(|| json!({"role": "assistant", "content": content}));

@@ -10,6 +10,7 @@ fn request() -> ModelRequest {
         system: "".into(),
         messages: vec![],
         tools: vec![],
+        deferred: vec![],
         tool_choice: ToolChoice::Auto,
         step: 1,
         user_text: "x".into(),

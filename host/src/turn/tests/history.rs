@@ -20,7 +20,7 @@ fn texts(request: &ModelRequest) -> Vec<String> {
         .messages
         .iter()
         .map(|m| match m {
-            ModelMessage::User { text } => format!("user {text}"),
+            ModelMessage::User { text, .. } => format!("user {text}"),
             ModelMessage::Assistant { text, .. } => format!("assistant {text}"),
             ModelMessage::Tool { content, .. } => format!("tool {content:?}"),
         })

@@ -25,7 +25,7 @@ async fn the_last_step_may_not_call_and_says_so() {
     assert_eq!((report.outcome, report.text.as_str()), (TurnOutcome::Completed, "enough"));
     assert_eq!(requests[0].tool_choice, ToolChoice::Auto);
     assert_eq!(requests[1].tool_choice, ToolChoice::None);
-    let Some(ModelMessage::User { text }) = requests[1].messages.last() else { panic!("no note") };
+    let Some(ModelMessage::User { text, .. }) = requests[1].messages.last() else { panic!("no note") };
     assert!(text.contains("limit reached, answer now"));
 }
 

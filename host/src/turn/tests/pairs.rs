@@ -4,17 +4,24 @@ use plugin_sdk::ContentBlock;
 use serde_json::Value;
 
 fn user(text: &str) -> ModelMessage {
-    ModelMessage::User { text: text.into() }
+    ModelMessage::user(text)
 }
 
 fn said(text: &str, ids: &[&str]) -> ModelMessage {
     let calls = ids.iter().map(|id| ModelCall { id: (*id).into(), name: "t".into(), arguments: "{}".into() }).collect();
-    ModelMessage::Assistant { text: text.into(), calls }
+    ModelMessage::assistant(text, calls)
 }
 
 fn result(id: &str) -> ModelMessage {
     let content = vec![ContentBlock::text("ok")];
-    ModelMessage::Tool { call_id: id.into(), tool: "t".into(), content, is_error: false, data: Value::Null }
+    ModelMessage::Tool {
+        call_id: id.into(),
+        tool: "t".into(),
+        content,
+        is_error: false,
+        data: Value::Null,
+        references: vec![],
+    }
 }
 
 #[test]

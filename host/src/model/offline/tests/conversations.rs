@@ -154,7 +154,7 @@ fn the_last_step_answers_with_what_there_is() {
     let mut world = World::new(vec![echo()]);
     world.say("echo hello");
     world.messages.pop();
-    world.messages.push(ModelMessage::User { text: "limit reached, answer now".into() });
+    world.messages.push(ModelMessage::user("limit reached, answer now"));
     let request = ModelRequest { tool_choice: ToolChoice::None, ..world.request("echo hello", 15) };
     assert_eq!(Offline::answer(&request)[0], ModelEvent::Text("done".into()));
     let request = ModelRequest { tool_choice: ToolChoice::None, ..World::new(vec![]).request("echo hello", 1) };
@@ -170,15 +170,16 @@ fn usage_is_estimated_and_free() {
 #[test]
 fn meta_tools_are_never_the_answer() {
     let mut world = World::new(vec![weather()]);
-    world.messages.push(ModelMessage::User { text: "x y".into() });
+    world.messages.push(ModelMessage::user("x y"));
     let call = ModelCall { id: "c".into(), name: "discover".into(), arguments: "{\"kind\":\"tool\"}".into() };
-    world.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call] });
+    world.messages.push(ModelMessage::assistant("", vec![call]));
     world.messages.push(ModelMessage::Tool {
         call_id: "c".into(),
         tool: "discover".into(),
         content: vec![],
         is_error: false,
         data: json!({"items": [{"kind": "tool", "name": "ask_user"}, {"kind": "tool", "name": "maps__get-weather"}]}),
+        references: vec![],
     });
     let events = Offline::answer(&world.request("x y", 2));
     assert!(

@@ -223,13 +223,13 @@ proptest! {
     #[test]
     fn any_history_is_answered(data in prop::collection::vec((0usize..6, any::<bool>(), 0usize..4), 0..6)) {
         let mut world = World::new(vec![weather(), convert()]);
-        world.messages.push(ModelMessage::User { text: "weather 5".into() });
+        world.messages.push(ModelMessage::user("weather 5"));
         let names = ["discover", "load_tool", "load_skill", "tool_search", "ask_user", "convert"];
         let datas = [json!(null), json!({"items": [{"kind": "tool", "name": "convert"}, 3]}), json!({"tools": [{}], "unlocked": [1, "convert"]}), json!([])];
         for (i, (name, is_error, data)) in data.into_iter().enumerate() {
             let call = ModelCall { id: format!("c{i}"), name: names[name].into(), arguments: "{\"name\":\"convert\"}".into() };
-            world.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call] });
-            world.messages.push(ModelMessage::Tool { call_id: format!("c{i}"), tool: names[name].into(), content: vec![], is_error, data: datas[data].clone() });
+            world.messages.push(ModelMessage::assistant("", vec![call]));
+            world.messages.push(ModelMessage::Tool { call_id: format!("c{i}"), tool: names[name].into(), content: vec![], is_error, data: datas[data].clone(), references: vec![] });
         }
         world.loaded.push("convert".into());
         prop_assert_eq!(Offline::answer(&world.request("weather 5", 3)).len(), 3);

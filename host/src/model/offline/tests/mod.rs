@@ -91,6 +91,7 @@ impl World {
         tools
             .extend(self.tools.iter().filter(|t| !deferred || self.loaded.contains(&t.qualified.to_string())).cloned());
         ModelRequest {
+            deferred: vec![],
             system: "".into(),
             messages: self.messages.clone(),
             tools,
@@ -105,7 +106,7 @@ impl World {
 
     /// Runs a turn and gives its text.
     pub(super) fn say(&mut self, text: &str) -> String {
-        self.messages.push(ModelMessage::User { text: format!("[Ann] {text}") });
+        self.messages.push(ModelMessage::user(format!("[Ann] {text}")));
         for step in 1..=20 {
             let request = self.request(text, step);
             let events = Offline::answer(&request);
@@ -113,7 +114,7 @@ impl World {
             match &events[0] {
                 ModelEvent::Text(text) => {
                     assert_eq!(events[2], ModelEvent::Stop(StopReason::End));
-                    self.messages.push(ModelMessage::Assistant { text: text.clone(), calls: vec![] });
+                    self.messages.push(ModelMessage::assistant(text.clone(), vec![]));
                     return text.clone();
                 }
                 ModelEvent::Call(call) => self.call(call.clone()),
@@ -129,8 +130,9 @@ impl World {
         let outcome = self.outcome(&call.name, &arguments);
         let is_error = outcome.is_err();
         let (text, data) = outcome.unwrap_or_else(|text| (text, Value::Null));
-        self.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call.clone()] });
+        self.messages.push(ModelMessage::assistant("", vec![call.clone()]));
         self.messages.push(ModelMessage::Tool {
+            references: vec![],
             call_id: call.id,
             tool: call.name,
             content: vec![ContentBlock::text(text)],

@@ -79,13 +79,14 @@ async fn ids_are_made_when_missing_or_repeated() {
     let mut r = request(&["a", "b", "c"]);
     r.step = 7;
     let old = ModelCall { id: "old".into(), name: "a".into(), arguments: String::new() };
-    r.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![old] });
+    r.messages.push(ModelMessage::assistant("", vec![old]));
     r.messages.push(ModelMessage::Tool {
         call_id: "old".into(),
         tool: "a".into(),
         content: vec![],
         is_error: false,
         data: Value::Null,
+        references: vec![],
     });
     let out = b.run(r).await;
     assert_eq!(shown(&out.calls()), [("same", "a", "{}"), ("call_7_2", "b", "{}"), ("call_7_3", "c", "{}")]);

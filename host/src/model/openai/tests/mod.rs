@@ -128,8 +128,9 @@ impl Outcome {
 pub(super) fn request(tools: &[&str]) -> ModelRequest {
     ModelRequest {
         system: "You help.".into(),
-        messages: vec![ModelMessage::User { text: "hi".into() }],
+        messages: vec![ModelMessage::user("hi")],
         tools: tools.iter().map(|name| tool(name)).collect(),
+        deferred: vec![],
         tool_choice: ToolChoice::Auto,
         step: 1,
         user_text: "hi".into(),

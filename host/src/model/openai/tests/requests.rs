@@ -7,21 +7,28 @@ fn call(id: &str, name: &str, arguments: &str) -> ModelCall {
 }
 
 fn result(id: &str, content: Vec<ContentBlock>) -> ModelMessage {
-    ModelMessage::Tool { call_id: id.into(), tool: "t".into(), content, is_error: false, data: json!({"secret": 1}) }
+    ModelMessage::Tool {
+        call_id: id.into(),
+        tool: "t".into(),
+        content,
+        is_error: false,
+        data: json!({"secret": 1}),
+        references: vec![],
+    }
 }
 
 #[tokio::test]
 async fn a_whole_request_is_what_a_strict_server_takes() {
     let b = bench_with(vec![Turn::text("Hello")], json!({"temperature": 0.5, "headers": {"x-team": "a"}})).await;
     let mut r = request(&["get-weather"]);
-    r.messages.push(ModelMessage::Assistant { text: " ".into(), calls: vec![] });
+    r.messages.push(ModelMessage::assistant(" ", vec![]));
     let odd = call(&"i".repeat(50), "serch web.天气", "{\"a\":1,}");
     let doubled = call("c2", "get-weather", "\"{\\\"city\\\":\\\"P\\\"}\"");
-    r.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![odd, doubled] });
+    r.messages.push(ModelMessage::assistant("", vec![odd, doubled]));
     r.messages.push(result(&"i".repeat(50), vec![]));
     let image = ContentBlock::Image { image: ImageData { mime: "image/png".into(), data: "AA".into() } };
     r.messages.push(result("c2", vec![ContentBlock::text("sunny"), image, ContentBlock::text(" ")]));
-    r.messages.push(ModelMessage::User { text: "and?".into() });
+    r.messages.push(ModelMessage::user("and?"));
     let out = b.run(r).await;
     assert_eq!(out.error, None);
     assert_eq!(out.text(), "Hello");
@@ -66,8 +73,8 @@ async fn steps_have_equal_prefixes() {
     let b = bench(vec![Turn::text("a"), Turn::text("b")]).await;
     let mut r = request(&["a", "b"]);
     b.run(r.clone()).await;
-    r.messages.push(ModelMessage::Assistant { text: "a".into(), calls: vec![] });
-    r.messages.push(ModelMessage::User { text: "more".into() });
+    r.messages.push(ModelMessage::assistant("a", vec![]));
+    r.messages.push(ModelMessage::user("more"));
     b.run(r).await;
     let seen: Vec<String> = b.server.requests().iter().map(|s| s.body.to_string()).collect();
     let shared = seen[0].strip_suffix("]}").unwrap();
