@@ -173,6 +173,7 @@ pages! {
     prompt_sections: "docs/authors/prompt-sections.md",
     access: "docs/authors/access.md",
     tests_of_a_bot: "docs/authors/tests.md",
+    fake_models: "docs/authors/fake-models.md",
     diagnostics: "docs/authors/diagnostics.md",
     live_reload: "docs/authors/live-reload.md",
     running: "docs/operating/running.md",

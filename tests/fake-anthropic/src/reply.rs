@@ -1,6 +1,6 @@
 //! An answer as the events of a stream, one token each.
 
-use fake_model::{Counts, Reply, Thinking, Turn, Usage, tokens};
+use fake_model::{Counts, Reply, Thinking, Turn, Usage};
 use serde_json::{Value, json};
 
 /// A block of an answer: how it opens, its deltas, how it looks when it is whole.
@@ -79,18 +79,18 @@ fn blocks(turn: &Turn, number: usize) -> Vec<Block> {
     let mut out = Vec::new();
     let next = |out: &Vec<Block>| if turn.same_index { 0 } else { out.len() };
     if let Some(thinking) = &turn.thinking {
-        out.push(thought(next(&out), thinking));
+        out.push(thought(next(&out), turn, thinking));
     }
     let text = turn.sent_text();
     if !text.is_empty() || (turn.overlap && !turn.calls.is_empty()) {
-        let deltas = tokens(&text).into_iter().map(|t| json!({"type": "text_delta", "text": t})).collect();
+        let deltas = turn.pieces(&text).into_iter().map(|t| json!({"type": "text_delta", "text": t})).collect();
         let (start, whole) = (json!({"type": "text", "text": ""}), json!({"type": "text", "text": text}));
         out.push(Block { index: next(&out), start, deltas, whole });
     }
     for (i, call) in turn.sent_calls().iter().enumerate() {
         let id = call.id.clone().unwrap_or_else(|| format!("toolu_{number}x{i}"));
         let text = call.arguments_text(turn.escape);
-        let parts = std::iter::once(String::new()).chain(tokens(&text));
+        let parts = std::iter::once(String::new()).chain(turn.pieces(&text));
         let deltas = parts.map(|t| json!({"type": "input_json_delta", "partial_json": t})).collect();
         let mut start = json!({"type": "tool_use", "name": call.name});
         if !turn.no_ids {
@@ -106,14 +106,14 @@ fn blocks(turn: &Turn, number: usize) -> Vec<Block> {
     out
 }
 
-fn thought(index: usize, thinking: &Thinking) -> Block {
+fn thought(index: usize, turn: &Turn, thinking: &Thinking) -> Block {
     if let Some(data) = &thinking.redacted {
         let whole = json!({"type": "redacted_thinking", "data": data});
         return Block { index, start: whole.clone(), deltas: Vec::new(), whole };
     }
     let signature = thinking.signature.clone().unwrap_or_default();
     let start = json!({"type": "thinking", "thinking": "", "signature": ""});
-    let said = tokens(&thinking.text).into_iter().map(|t| json!({"type": "thinking_delta", "thinking": t}));
+    let said = turn.pieces(&thinking.text).into_iter().map(|t| json!({"type": "thinking_delta", "thinking": t}));
     let signed = std::iter::once(json!({"type": "signature_delta", "signature": signature}));
     let whole = json!({"type": "thinking", "thinking": thinking.text, "signature": signature});
     Block { index, start, deltas: said.chain(signed).collect(), whole }

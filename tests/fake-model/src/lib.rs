@@ -4,6 +4,7 @@
 
 mod auto;
 mod fault;
+mod halves;
 mod program;
 mod script;
 mod send;

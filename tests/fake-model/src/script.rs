@@ -1,6 +1,8 @@
 //! What a server is told to say.
 
 use crate::fault::Fault;
+use crate::halves;
+use crate::wire::tokens;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -46,6 +48,8 @@ pub struct Turn {
     pub bare_start: bool,
     /// Writes arguments in ASCII, so that a character may be cut between the halves of its escape.
     pub escape: bool,
+    /// One character per chunk, and half a character beyond the basic plane.
+    pub halves: bool,
     /// Adds keys and events nobody has heard of.
     pub noise: bool,
     /// Why the answer ended, in the words of the format; what fits the answer when left out.
@@ -93,6 +97,11 @@ impl Turn {
     pub fn always(mut self) -> Self {
         self.times = Some(0);
         self
+    }
+
+    /// A text in the pieces it is sent in.
+    pub fn pieces(&self, text: &str) -> Vec<String> {
+        if self.halves { halves::cut(text) } else { tokens(text) }
     }
 
     /// The calls that are sent as calls.

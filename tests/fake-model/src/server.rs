@@ -2,6 +2,7 @@
 
 use crate::auto::auto;
 use crate::fault::Fault;
+use crate::halves;
 use crate::script::{Script, Turn};
 use crate::send::{Sending, send};
 use crate::wire::{Asked, BASE, Refusal, Reply, Wire};
@@ -322,6 +323,10 @@ fn played(plan: Plan, body: &Value) -> Response {
         latency: plan.latency,
         stream_error: plan.stream_error,
     };
-    let stream = send(plan.turn.raw.clone().unwrap_or(plan.reply.chunks), &how);
+    let mut chunks = plan.turn.raw.clone().unwrap_or(plan.reply.chunks);
+    if plan.turn.halves {
+        chunks = chunks.iter().map(|c| halves::placed(c)).collect();
+    }
+    let stream = send(chunks, &how);
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(stream)).into_response()
 }

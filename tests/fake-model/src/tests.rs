@@ -45,3 +45,10 @@ fn escaped_arguments_are_the_same_object() {
     assert!(text.is_ascii() && text.contains("\\ud83d\\ude00"), "{text}");
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), call.arguments);
 }
+
+#[test]
+fn halves_of_a_character_are_escapes_of_their_own() {
+    let pieces = Turn { halves: true, ..Turn::default() }.pieces("a😀完");
+    let chunks: Vec<String> = pieces.iter().map(|p| crate::halves::placed(&json!({"t": p}).to_string())).collect();
+    assert_eq!(chunks, [r#"{"t":"a"}"#, r#"{"t":"\ud83d"}"#, r#"{"t":"\ude00"}"#, r#"{"t":"完"}"#]);
+}

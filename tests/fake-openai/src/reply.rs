@@ -25,9 +25,9 @@ pub(crate) fn reply(turn: &Turn, model: &str, number: usize, want_usage: bool) -
 
 /// The deltas between the first and the last.
 fn body(turn: &Turn, text: &str, calls: &[Call], number: usize) -> Vec<Value> {
-    let thought = turn.thinking.as_ref().map(|t| tokens(&t.text)).unwrap_or_default();
+    let thought = turn.thinking.as_ref().map(|t| turn.pieces(&t.text)).unwrap_or_default();
     let mut out: Vec<Value> = thought.into_iter().map(|t| json!({"reasoning_content": t})).collect();
-    let mut spoken: Vec<Value> = tokens(text).into_iter().map(|t| json!({"content": t})).collect();
+    let mut spoken: Vec<Value> = turn.pieces(text).into_iter().map(|t| json!({"content": t})).collect();
     let mut called: Vec<Value> =
         fragments(turn, calls, number).into_iter().map(|f| json!({"tool_calls": [f]})).collect();
     if turn.overlap && !called.is_empty() {
@@ -112,7 +112,7 @@ fn fragments(turn: &Turn, calls: &[Call], number: usize) -> Vec<Value> {
         if !turn.no_ids {
             head["id"] = json!(id_of(call, number, i));
         }
-        let rest = tokens(&call.arguments_text(turn.escape)).into_iter();
+        let rest = turn.pieces(&call.arguments_text(turn.escape)).into_iter();
         let rest = rest.map(|t| json!({"index": index, "function": {"arguments": t}}));
         rows.push(std::iter::once(with(head, call)).chain(rest).collect());
     }

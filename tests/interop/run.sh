@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs the product against parts that others wrote, in fixed versions from their registries. Prints one line per part,
+# `N passed, N failed`; a part that cannot be installed counts as failed and says so. Everything listens on loopback
+# only, is installed into a temporary folder, and ends with this script.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+AIMOCK="@copilotkit/aimock@1.43.0"
+PROVIDERS="${INTEROP_PROVIDERS:-openai}"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/interop.XXXXXX")
+started=()
+finish() {
+  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+failed=0
+missing() {
+  printf '\n!! NOT RUN: %s\n!! %s\n\n' "$1" "$2" >&2
+  echo "$1: 0 passed, 1 failed (not installed)"
+  failed=1
+}
+
+program=${CARGO_TARGET_DIR:-target}/debug/understudy
+[ -x "$program" ] || cargo build --quiet --locked -p host --bin understudy || exit 1
+command -v python3 >/dev/null || { missing "interop" "python3 is needed"; exit 1; }
+
+# The scripted model server.
+models() {
+  local log=$work/models.log address=""
+  if ! npm install --prefix "$work/models" --no-audit --no-fund --no-save --ignore-scripts --silent "$AIMOCK" >"$log" 2>&1; then
+    missing "scripted model server" "npm could not install $AIMOCK: $(tail -n 1 "$log")"
+    return
+  fi
+  node "$work/models/node_modules/.bin/llmock" -h 127.0.0.1 -p 0 -f tests/interop/models/fixtures.json \
+    --validate-on-load --strict >"$log" 2>&1 &
+  started+=("$!")
+  for _ in $(seq 100); do
+    address=$(sed -n 's/.*listening on \(http:[^ ]*\).*/\1/p' "$log")
+    [ -n "$address" ] && break
+    sleep 0.1
+  done
+  if [ -z "$address" ]; then
+    missing "scripted model server" "it did not start: $(tail -n 1 "$log")"
+    return
+  fi
+  local provider
+  for provider in $PROVIDERS; do
+    python3 tests/interop/models/run.py "$program" "$address" "$provider" || failed=1
+  done
+}
+
+if command -v node >/dev/null && command -v npm >/dev/null; then
+  models
+else
+  missing "scripted model server" "node and npm are needed"
+fi
+
+exit "$failed"
