@@ -9,6 +9,7 @@ mod context;
 mod diagnostic;
 mod hook;
 mod message;
+mod middleware;
 pub mod ports;
 mod principal;
 mod result;
@@ -28,6 +29,7 @@ pub use message::{
     Addressed, Button, ButtonStyle, CommandCall, ForwardEntry, MediaRef, MediaSource, MentionTarget, Message, ReplyTo,
     Segment, TextFormat,
 };
+pub use middleware::{RunNext, ToolCall, ToolMiddleware, ToolNext};
 pub use principal::{ConversationRef, OwnerPath, Principal, Role, Scope, SenderKind};
 pub use result::{ContentBlock, ErrorCode, ImageData, ToolArtifact, ToolError, ToolResult, ToolUse};
 pub use tool::{

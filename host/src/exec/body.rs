@@ -1,5 +1,6 @@
 //! Phase 11: the body, with its deadline and cancellation.
 
+use super::breaker::Health;
 use super::claim::is_conversation;
 use super::countdown::{Countdown, Paused};
 use super::examine::Examined;
@@ -21,25 +22,78 @@ use std::time::Duration;
 /// How long a cancelled body may take to end.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// What the body did.
+/// What a call came to.
 pub(super) struct Ran {
     pub(super) status: CallStatus,
     pub(super) result: ToolResult,
+    /// The end of the body itself; `None` when it was never entered.
+    pub(super) body: Option<BodyEnd>,
+}
+
+/// How a body ended, whatever was made of its result afterwards.
+pub(super) struct BodyEnd {
+    pub(super) status: CallStatus,
+    pub(super) is_error: bool,
+    /// It came to a result by itself.
+    pub(super) known: bool,
+    pub(super) health: Health,
 }
 
 impl Ran {
+    /// The result of a body.
     fn of(result: ToolResult) -> Self {
-        let status = match &result.error {
-            None if !result.is_error => CallStatus::Completed,
-            Some(e) if e.code == "CANCELLED" => CallStatus::Cancelled,
-            Some(e) if e.code == "OUTCOME_UNKNOWN" => CallStatus::Unknown,
-            _ => CallStatus::Failed,
-        };
-        Self { status, result }
+        let status = status_of(&result);
+        let health = Health::of(result.error.as_ref());
+        let interrupted = result.error.as_ref().is_some_and(|e| e.code == "TOOL_TIMEOUT");
+        let known = matches!(status, CallStatus::Completed | CallStatus::Failed) && !interrupted;
+        let body = Some(BodyEnd { status, is_error: result.is_error, known, health });
+        Self { status, result, body }
     }
 
+    /// A body that failed or was stopped.
     fn failed(error: ToolError) -> Self {
         Self::of(ToolResult::error(error))
+    }
+
+    /// A body that did not come to an end of its own because its time ran out.
+    fn expired(error: ToolError) -> Self {
+        let mut ran = Self::failed(error);
+        if let Some(body) = &mut ran.body {
+            body.known = false;
+            body.health = Health::Failed("TOOL_TIMEOUT".into());
+        }
+        ran
+    }
+
+    /// No body was entered.
+    pub(super) fn refused(error: ToolError) -> Self {
+        Self { body: None, ..Self::failed(error) }
+    }
+
+    /// A wrapper gave the result without the body.
+    pub(super) fn answered_by_wrapper(mut result: ToolResult) -> Self {
+        own_code(&mut result);
+        Self { body: None, ..Self::of(result) }
+    }
+
+    /// A wrapper made this of the known result.
+    pub(super) fn replaced(self, mut result: ToolResult) -> Self {
+        own_code(&mut result);
+        Self { status: status_of(&result), result, body: self.body }
+    }
+
+    /// Whether its end is known and nobody stopped it.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self.status, CallStatus::Completed | CallStatus::Failed)
+    }
+}
+
+fn status_of(result: &ToolResult) -> CallStatus {
+    match &result.error {
+        None if !result.is_error => CallStatus::Completed,
+        Some(e) if e.code == "CANCELLED" => CallStatus::Cancelled,
+        Some(e) if e.code == "OUTCOME_UNKNOWN" => CallStatus::Unknown,
+        _ => CallStatus::Failed,
     }
 }
 
@@ -60,7 +114,7 @@ impl ToolExecutor {
         let secrets = &self.base.bot.secrets;
         let input = match arguments::with_secrets(tool, &examined.frozen.arguments, secrets) {
             Ok(input) => input,
-            Err(error) => return Ran::failed(error),
+            Err(error) => return Ran::refused(error),
         };
         let limit = self.time_limit(tool);
         let countdown = Countdown::new(Arc::clone(&self.base.clock), limit);
@@ -94,7 +148,7 @@ impl ToolExecutor {
     ) -> Ran {
         let read_only = tool.def().is_read_only();
         if let (true, Some(error)) = (read_only, &expired) {
-            return Ran::failed(error.clone());
+            return Ran::expired(error.clone());
         }
         // A result that is real after all is kept; a body that says it stopped has stopped.
         let late = tokio::select! {
@@ -103,15 +157,17 @@ impl ToolExecutor {
             () = self.base.clock.sleep(DRAIN) => None,
         };
         match late {
-            Some(Ok(result)) if is_cancelled(&result) => expired.map_or_else(|| Ran::of(result), Ran::failed),
+            Some(Ok(result)) if is_cancelled(&result) => expired.map_or_else(|| Ran::of(result), Ran::expired),
             Some(result) => self.ended(result, tool, cx),
             None if read_only => {
                 Ran::failed(ToolError::new("CANCELLED", "the turn was stopped; the call only reads").retryable())
             }
-            None => Ran::failed(ToolError::new(
-                "OUTCOME_UNKNOWN",
-                "the call was stopped but did not end; it may or may not have had its effect, do not repeat it",
-            )),
+            None => {
+                let message =
+                    "the call was stopped but did not end; it may or may not have had its effect, do not repeat it";
+                let error = ToolError::new("OUTCOME_UNKNOWN", message);
+                if expired.is_some() { Ran::expired(error) } else { Ran::failed(error) }
+            }
         }
     }
 

@@ -20,12 +20,14 @@ struct State {
     /// When `left` was last true; only counts while nobody is asked.
     since: Duration,
     asking: u32,
+    /// How often it went on after it stood still.
+    waits: u32,
 }
 
 impl Countdown {
     /// Starts now.
     pub fn new(clock: SharedClock, limit: Duration) -> Self {
-        let state = Mutex::new(State { left: limit, since: clock.monotonic(), asking: 0 });
+        let state = Mutex::new(State { left: limit, since: clock.monotonic(), asking: 0, waits: 0 });
         Self(Arc::new(Inner { clock, state, changed: Notify::new() }))
     }
 
@@ -45,6 +47,11 @@ impl Countdown {
         drop(state);
         self.0.changed.notify_waiters();
         Paused(self.clone())
+    }
+
+    /// How often it went on after somebody was asked.
+    pub fn waits(&self) -> u32 {
+        self.state().waits
     }
 
     /// Ends when nothing is left.
@@ -84,6 +91,7 @@ impl Drop for Paused {
         state.asking -= 1;
         if state.asking == 0 {
             state.since = now;
+            state.waits = state.waits.saturating_add(1);
         }
         drop(state);
         self.0.0.changed.notify_waiters();

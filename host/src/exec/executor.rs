@@ -1,9 +1,12 @@
 //! The executor: one call through its phases, several in windows.
 
 use super::artifacts::ToolArtifactStore;
-use super::body::Ran;
+use super::body::{BodyEnd, Ran};
+use super::claim::is_conversation;
 use super::countdown::Countdown;
 use super::examine::{Examined, Stopped};
+use super::fittings::{Fittings, ToolObservation};
+use super::hooks::HookDispatcher;
 use super::ports::{Gates, Offered, Owners};
 use super::state::{CallRecord, CallStatus, Ordinal, TurnState};
 use super::{arguments, project};
@@ -43,6 +46,8 @@ pub struct TurnPorts {
     pub countdown: Countdown,
     /// Takes secrets out of texts.
     pub redactor: Arc<Redactor>,
+    /// The hooks of this turn.
+    pub hooks: Arc<HookDispatcher>,
 }
 
 /// A turn as its executor sees it.
@@ -63,12 +68,14 @@ impl TurnScope {
 }
 
 /// What all handles of an executor share.
+#[derive(Clone)]
 pub(super) struct Base {
     pub(super) index: ToolIndex,
     pub(super) bot: Arc<BotConfig>,
     /// Judges calls outside a turn.
     pub(super) policy: Arc<LivePolicy>,
     pub(super) clock: SharedClock,
+    pub(super) fittings: Fittings,
 }
 
 /// Where in a chain of calls a handle stands.
@@ -99,7 +106,7 @@ impl ToolExecutor {
     /// The executor of a generation.
     pub fn with(index: ToolIndex, bot: Arc<BotConfig>, clock: SharedClock) -> Self {
         let policy = Arc::new(LivePolicy::new(PolicyInput::from(&*bot)));
-        let base = Arc::new(Base { index, bot, policy, clock });
+        let base = Arc::new(Base { index, bot, policy, clock, fittings: Fittings::default() });
         Self { base, turn: None, nest: Nest { depth: 1, ..Nest::default() } }
     }
 
@@ -210,20 +217,23 @@ impl ToolExecutor {
         if cx.cancellation.requested() {
             return Done::refused(examined, cancelled());
         }
+        if is_conversation(examined.tool) {
+            let ran = self.run_body(&examined, &call.id, cx).await;
+            return Done::ran(examined, ran);
+        }
+        let pass = match self.pass(&examined) {
+            Ok(pass) => pass,
+            Err(error) => return Done::refused(examined, error),
+        };
         if let Err(error) = self.claim(&examined, &call.id, cx, &answered).await {
             return Done::refused(examined, error);
         }
         if cx.cancellation.requested() {
             return Done::refused(examined, cancelled()).claimed();
         }
-        let ran = self.run_body(&examined, &call.id, cx).await;
-        let key = examined.key();
-        Done {
-            tool: Some(examined.tool),
-            key: Some(key),
-            frozen: Some(examined.frozen),
-            end: End::Ran(Box::new(ran)),
-            claimed: true,
+        match self.run_guarded(&examined, &call.id, cx, pass).await {
+            Ok(ran) => Done::ran(examined, ran).claimed(),
+            Err(error) => Done::refused(examined, error).claimed(),
         }
     }
 
@@ -238,13 +248,24 @@ impl ToolExecutor {
     ) -> ToolResult {
         let name = done.tool.map_or_else(|| call.name.clone(), |t| t.qualified.to_string());
         let started = done.claimed || matches!(done.end, End::Ran(_));
-        let (status, raw) = done.end.parts();
-        let body = project::body_word(status, &raw);
+        let (status, raw, body) = done.end.parts();
         let print = project::fingerprint(&raw);
         let stderr = raw.metadata.get("stderr").cloned();
-        let mut result = self.project(raw, &call.id, &name, done.tool, cx).await;
+        let mut result = self.present(raw, &call.id, &name, done.tool);
+        let feedback = match (&body, &done.frozen) {
+            (Some(body), Some(frozen)) if body.known && done.claimed => {
+                self.hooks_after(&result, body.is_error, &frozen.arguments, cx).await
+            }
+            _ => Vec::new(),
+        };
+        if let Some(tool) = done.tool {
+            result = self.keep(result, tool, cx).await;
+        }
+        result.hook_feedback = self.redacted(feedback);
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         result.stats.insert("elapsed_ms".into(), elapsed_ms.into());
+        let status = if result.is_error && status == CallStatus::Completed { CallStatus::Failed } else { status };
+        self.observe(&result, status, elapsed);
         let Some(turn) = &self.turn else { return result };
         if is_loop_block(&result) {
             turn.state.note_block();
@@ -260,14 +281,33 @@ impl ToolExecutor {
                 Some(frozen) => Value::Object(frozen.arguments.clone()),
                 None => arguments::as_sent(call),
             },
-            status: if result.is_error && status == CallStatus::Completed { CallStatus::Failed } else { status },
+            status,
             error: result.error.clone(),
             duration_ms: elapsed_ms,
         };
         let hash = done.frozen.as_ref().map(|f| f.args_hash.as_str());
-        self.note_end(turn, &record, cx, super::claim::Facts { args_hash: hash, body, stderr, started }).await;
+        self.note_end(
+            turn,
+            &record,
+            cx,
+            super::claim::Facts { args_hash: hash, body: project::body_word(body.as_ref()), stderr, started },
+        )
+        .await;
         turn.state.note_record(record);
         result
+    }
+}
+
+impl ToolExecutor {
+    fn observe(&self, result: &ToolResult, status: CallStatus, took: Duration) {
+        let Some(observer) = &self.base.fittings.observer else { return };
+        observer.finished(&ToolObservation {
+            tool: result.tool_name.clone(),
+            call_id: result.tool_use_id.clone(),
+            code: result.error.as_ref().map(|e| e.code.clone()),
+            status,
+            took,
+        });
     }
 }
 
@@ -287,13 +327,17 @@ enum End {
 }
 
 impl End {
-    fn parts(self) -> (CallStatus, ToolResult) {
+    fn parts(self) -> (CallStatus, ToolResult, Option<BodyEnd>) {
         match self {
             End::Refused(error) => {
-                let status = if error.code == "CANCELLED" { CallStatus::Cancelled } else { CallStatus::Denied };
-                (status, ToolResult::error(error))
+                let status = match error.code.as_str() {
+                    "CANCELLED" => CallStatus::Cancelled,
+                    "OUTCOME_UNKNOWN" => CallStatus::Unknown,
+                    _ => CallStatus::Denied,
+                };
+                (status, ToolResult::error(error), None)
             }
-            End::Ran(ran) => (ran.status, ran.result),
+            End::Ran(ran) => (ran.status, ran.result, ran.body),
         }
     }
 }
@@ -306,6 +350,12 @@ impl<'a> Done<'a> {
     fn refused(examined: Examined<'a>, error: ToolError) -> Self {
         let key = Some(examined.key());
         Self { tool: Some(examined.tool), key, frozen: Some(examined.frozen), end: End::Refused(error), claimed: false }
+    }
+
+    fn ran(examined: Examined<'a>, ran: Ran) -> Self {
+        let key = Some(examined.key());
+        let end = End::Ran(Box::new(ran));
+        Self { tool: Some(examined.tool), key, frozen: Some(examined.frozen), end, claimed: false }
     }
 
     fn claimed(self) -> Self {

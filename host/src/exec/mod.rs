@@ -3,15 +3,21 @@
 
 mod approve;
 mod arguments;
+mod around;
 mod artifacts;
 mod body;
+mod breaker;
 mod claim;
 mod countdown;
 mod error;
 mod examine;
 mod executor;
+mod fittings;
+mod hooks;
 mod identity;
+mod middleware;
 mod nested;
+mod permission;
 mod plan;
 mod ports;
 mod project;
@@ -20,9 +26,13 @@ mod state;
 mod tests;
 
 pub use artifacts::{ArtifactIndex, Swept, ToolArtifactStore, preview, sweep_artifacts};
+pub use breaker::CircuitBreaker;
 pub use countdown::{Countdown, Paused};
 pub use error::ArtifactError;
 pub use executor::{ToolExecutor, TurnPorts};
+pub use fittings::{CommandBinding, ToolObservation, ToolObserver};
+pub use hooks::{ActiveLevels, BoundHook, HookDispatcher, HookScene};
+pub use permission::{BlankReason, DefaultPermissionPolicy, PermissionDecision, PermissionEffect, PermissionPolicy};
 pub use plan::{PlannedCall, PlannedState, ToolBatchPlan};
 pub use ports::{
     ApprovalAnswer, ApprovalPort, ApprovalRequest, CallIdentity, FileDigest, Gates, Gravity, Offered, Owners, Refused,

@@ -2,6 +2,7 @@
 
 use super::ToolExecutor;
 use super::artifacts::ToolArtifactStore;
+use super::body::BodyEnd;
 use super::state::CallStatus;
 use crate::index::{Tool, sha256_hex};
 use plugin_sdk::{ContentBlock, ToolError, ToolExecutionContext, ToolResult};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 const RESULT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Codes of the phases around the body: only the host raises them.
-const HOST_CODES: [&str; 20] = [
+const HOST_CODES: [&str; 24] = [
     "NOT_FOUND",
     "TOOL_NOT_ALLOWED",
     "MALFORMED_ARGUMENTS",
@@ -21,6 +22,10 @@ const HOST_CODES: [&str; 20] = [
     "CALL_DEPTH",
     "LOOP_BLOCKED",
     "PERMISSION_ERROR",
+    "PATH_OUTSIDE_WORKSPACE",
+    "PATH_DENIED",
+    "COMMAND_DENIED",
+    "URL_BLOCKED",
     "APPROVAL_REJECTED",
     "APPROVAL_EXPIRED",
     "APPROVAL_UNAVAILABLE",
@@ -36,15 +41,8 @@ const HOST_CODES: [&str; 20] = [
 ];
 
 impl ToolExecutor {
-    /// Identity, codes, sizes and files of a raw result.
-    pub(super) async fn project(
-        &self,
-        raw: ToolResult,
-        call_id: &str,
-        name: &str,
-        tool: Option<&Tool>,
-        cx: &ToolExecutionContext,
-    ) -> ToolResult {
+    /// Identity and size of a raw result, without secrets: what hooks see, too.
+    pub(super) fn present(&self, raw: ToolResult, call_id: &str, name: &str, tool: Option<&Tool>) -> ToolResult {
         let mut result = identified(raw, call_id, name);
         let Some(tool) = tool else { return result };
         if !tool.is_builtin() {
@@ -56,10 +54,26 @@ impl ToolExecutor {
             return refusal(ToolError::new("RESULT_TOO_LARGE", message), call_id, name);
         }
         self.redact(&mut result);
+        result
+    }
+
+    /// The files of a result; when they cannot be kept the result is `ARTIFACT_ERROR`.
+    pub(super) async fn keep(&self, result: ToolResult, tool: &Tool, cx: &ToolExecutionContext) -> ToolResult {
+        let (id, name) = (result.tool_use_id.clone(), result.tool_name.clone());
         match self.keep_files(result, tool, cx).await {
             Ok(result) => result,
-            Err(error) => refusal(error, call_id, name),
+            Err(error) => refusal(error, &id, &name),
         }
+    }
+
+    /// Texts of hooks, without secrets.
+    pub(super) fn redacted(&self, mut texts: Vec<String>) -> Vec<String> {
+        if let Some(turn) = &self.turn {
+            texts.iter_mut().for_each(|text| {
+                turn.ports.redactor.redact_text(text);
+            });
+        }
+        texts
     }
 
     /// Everything of it that is shown, stored or handed on.
@@ -157,13 +171,16 @@ pub(super) fn refusal(error: ToolError, call_id: &str, name: &str) -> ToolResult
     identified(ToolResult::error(error), call_id, name)
 }
 
-/// `success` or `error` for a body that ran, else `none`.
-pub(super) fn body_word(status: CallStatus, result: &ToolResult) -> &'static str {
-    match status {
-        CallStatus::Denied | CallStatus::Cancelled => "none",
-        CallStatus::Unknown => "unknown",
-        CallStatus::Completed | CallStatus::Failed if result.is_error => "error",
-        CallStatus::Completed | CallStatus::Failed => "success",
+/// `success` or `error` for a body that ran, `unknown`, else `none`.
+pub(super) fn body_word(body: Option<&BodyEnd>) -> &'static str {
+    match body {
+        None => "none",
+        Some(body) => match body.status {
+            CallStatus::Denied | CallStatus::Cancelled => "none",
+            CallStatus::Unknown => "unknown",
+            CallStatus::Completed | CallStatus::Failed if body.is_error => "error",
+            CallStatus::Completed | CallStatus::Failed => "success",
+        },
     }
 }
 

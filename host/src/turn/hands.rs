@@ -38,6 +38,7 @@ impl Hands {
             data_dir: cx.calls.data_dir.clone(),
             countdown: countdown.clone(),
             redactor: cx.calls.redactor.clone(),
+            hooks: Arc::default(),
         });
         Self { executor, call_cx: call_context(cx, turn, &cancel, log), countdown, cancel }
     }

@@ -40,6 +40,28 @@ pub struct ToolsConfig {
     /// Deadline of a call.
     #[schemars(range(max = 3600), extend("exclusiveMinimum" = 0))]
     pub timeout_seconds: f64,
+    /// Rest for tools that keep failing.
+    pub breaker: BreakerConfig,
+}
+
+/// `[tools.breaker]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BreakerConfig {
+    /// A tool whose body fails again and again is refused for a while.
+    pub enabled: bool,
+    /// Failures in a row until then.
+    #[schemars(range(min = 1, max = 1000))]
+    pub failure_threshold: u32,
+    /// How long it rests before one call tries it again.
+    #[schemars(range(max = 3600), extend("exclusiveMinimum" = 0))]
+    pub cooldown_seconds: f64,
+}
+
+impl Default for BreakerConfig {
+    fn default() -> Self {
+        Self { enabled: false, failure_threshold: 3, cooldown_seconds: 30.0 }
+    }
 }
 
 impl Default for ToolsConfig {
@@ -56,6 +78,7 @@ impl Default for ToolsConfig {
             preview_chars: 8_000,
             preview_mode: PreviewMode::Head,
             timeout_seconds: 60.0,
+            breaker: BreakerConfig::default(),
         }
     }
 }

@@ -37,7 +37,6 @@ const KEYS: &[&str] = &[
     "limits.wasm_memory_mb",
     "limits.retired_libraries",
     "tools.subagent",
-    "tools.breaker",
     "tools.file",
     "tools.web",
     "reload.run_tests",

@@ -171,7 +171,12 @@ struct World {
     person: Option<Arc<dyn ApprovalPort>>,
     grants: Option<crate::session::SessionGrants>,
     cx: ToolExecutionContext,
+    hooks: Arc<HookDispatcher>,
+    fit: Option<Fit>,
 }
+
+/// Changes the executor of a world before its turn begins.
+type Fit = Box<dyn Fn(ToolExecutor) -> ToolExecutor + Send + Sync>;
 
 impl World {
     fn new() -> Self {
@@ -208,6 +213,8 @@ impl World {
             facts,
             given_role: false,
             cx,
+            hooks: Arc::default(),
+            fit: None,
         }
     }
 
@@ -261,13 +268,15 @@ impl World {
             data_dir: self.dir.path().to_path_buf(),
             countdown: Countdown::new(self.clock.shared(), Duration::from_secs(120)),
             redactor: Arc::clone(&self.redactor),
+            hooks: Arc::clone(&self.hooks),
         }
     }
 
     fn turn(&self) -> ToolExecutor {
         let index = self.index();
         let ports = self.ports(&index);
-        ToolExecutor::with(index, Arc::new(self.bot.clone()), self.clock.shared()).for_turn(ports)
+        let bare = ToolExecutor::with(index, Arc::new(self.bot.clone()), self.clock.shared());
+        self.fit.as_ref().map_or(bare.clone(), |fit| fit(bare)).for_turn(ports)
     }
 
     /// One call in a turn of its own.
