@@ -2,6 +2,7 @@
 
 use super::ToolExecutor;
 use super::arguments::{self, Frozen};
+use super::permission::{PermissionDecision, as_opinion, facts_of};
 use super::ports::Refused;
 use super::state::Ordinal;
 use crate::admission::{
@@ -9,6 +10,7 @@ use crate::admission::{
 };
 use crate::index::Tool;
 use plugin_sdk::{ToolError, ToolExecutionContext, ToolUse};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,6 +93,12 @@ impl ToolExecutor {
         cx: &ToolExecutionContext,
         (facts, policy): (&Facts, &LivePolicy),
     ) -> Result<ApprovalDecision, ToolError> {
+        if let (None, Some(own)) = (&self.turn, &self.base.fittings.permission) {
+            let judged = catch_unwind(AssertUnwindSafe(|| own.check(tool, &frozen.arguments, cx)));
+            let decision = as_opinion(judged.unwrap_or_else(|_| PermissionDecision::failed()));
+            denied(&decision)?;
+            return Ok(decision);
+        }
         let extra = Extra {
             dedicated: tool.from.callable.dedicated(&frozen.arguments, cx),
             parent: None,
@@ -148,15 +156,7 @@ impl ToolExecutor {
                 let policy = turn.ports.policy.read();
                 (turn.facts(&policy), policy)
             }
-            None => {
-                let facts = Facts {
-                    conversation: cx.origin.conversation.clone(),
-                    principal: cx.principal.clone(),
-                    platform_permissions: None,
-                    attended: !cx.policy.unattended,
-                };
-                (facts, Arc::clone(&self.base.policy))
-            }
+            None => (facts_of(cx), Arc::clone(&self.base.policy)),
         }
     }
 

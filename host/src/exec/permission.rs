@@ -1,6 +1,6 @@
 //! Whether a call of a program's own executor may run: a policy of the program, or the default one.
 
-use crate::admission::{Facts, LivePolicy, Opinion, PolicyInput, approval};
+use crate::admission::{ApprovalDecision, Because, Extra, Facts, LivePolicy, Opinion, PolicyInput, approval};
 use crate::config::{BotConfig, Mode};
 use crate::index::Tool;
 use plugin_sdk::ToolExecutionContext;
@@ -44,6 +44,12 @@ impl PermissionDecision {
     /// A person has to say yes.
     pub fn require_human(reason: impl Into<String>) -> Result<Self, BlankReason> {
         Self::because(PermissionEffect::RequireHuman, reason.into())
+    }
+
+    /// The policy panicked: nothing is known, so nothing runs.
+    pub(super) fn failed() -> Self {
+        let reason = "the policy itself failed".to_string();
+        Self { effect: PermissionEffect::Deny, reason, metadata: Map::new() }
     }
 
     fn because(effect: PermissionEffect, reason: String) -> Result<Self, BlankReason> {
@@ -120,8 +126,9 @@ impl DefaultPermissionPolicy {
 }
 
 impl PermissionPolicy for DefaultPermissionPolicy {
-    fn check(&self, tool: &Tool, _arguments: &Map<String, Value>, cx: &ToolExecutionContext) -> PermissionDecision {
-        let decision = approval(&tool.gated(), &facts_of(cx), &self.live);
+    fn check(&self, tool: &Tool, arguments: &Map<String, Value>, cx: &ToolExecutionContext) -> PermissionDecision {
+        let extra = Extra { dedicated: tool.from.callable.dedicated(arguments, cx), ..Extra::default() };
+        let decision = approval(&tool.gated(), &facts_of(cx), &self.live, &extra);
         let reasons: Vec<String> = decision.deciding().map(|b| format!("{} = {}", b.source, b.value)).collect();
         let reason = if reasons.is_empty() { "policy".to_string() } else { reasons.join(", ") };
         let effect = match decision.decision {
@@ -130,6 +137,23 @@ impl PermissionPolicy for DefaultPermissionPolicy {
             Opinion::Deny => PermissionEffect::Deny,
         };
         PermissionDecision { effect, reason, metadata: Map::new() }
+    }
+}
+
+/// A program's decision in the words of the host's own.
+pub(super) fn as_opinion(decision: PermissionDecision) -> ApprovalDecision {
+    let effect = match decision.effect {
+        PermissionEffect::Allow => Opinion::Allow,
+        PermissionEffect::Deny => Opinion::Deny,
+        PermissionEffect::RequireHuman => Opinion::Ask,
+    };
+    ApprovalDecision {
+        decision: effect,
+        because: vec![Because { source: "permission_policy".into(), value: decision.reason, effect }],
+        approvers: Vec::new(),
+        auto_master: false,
+        granted: false,
+        code: None,
     }
 }
 

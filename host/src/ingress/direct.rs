@@ -290,6 +290,7 @@ pub(super) async fn by_name(
         data_dir: ports.data_dir,
         countdown,
         redactor: ports.redactor,
+        hooks: Arc::default(),
     });
     let mut cx = ToolExecutionContext::new(workspace(desk, lease, &who.session));
     cx.generation = lease.number();

@@ -2,9 +2,13 @@
 
 mod approvals;
 mod artifacts;
+mod bare;
 mod batches;
+mod breaker;
 mod calls;
 mod ends;
+mod hooks;
+mod wrappers;
 
 use super::*;
 use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput};
