@@ -1,8 +1,8 @@
 //! From a plugin's checked items to contributions: `[when]`, presets, programs, binding to the copy.
 
 use crate::index::{Contribution, Hook, Source, sha256_hex};
-use crate::loader::{Permissions, PluginSource, RunSpec, ToolSource};
-use crate::runtime::command::{CommandPool, CommandSpec, ProgramCheck, bind, check_program};
+use crate::loader::{HookSource, Permissions, Place, PluginSource, RunSpec, ToolSource};
+use crate::runtime::command::{CommandPool, CommandSpec, ProgramCheck, bind, bind_hook, check_program};
 use plugin_sdk::{Diagnostic, ToolDef};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -51,26 +51,41 @@ impl Binding<'_> {
                 out.left_out.extend(names(tool));
             }
         }
+        for hook in &self.plugin.hooks {
+            let found = self.look_up(&hook.run, &hook.folder, &hook.place);
+            if !found.iter().any(Diagnostic::is_error) {
+                out.hooks.push(self.hook(hook));
+            }
+            out.findings.extend(found);
+        }
         out
     }
 
-    fn contribution(&self, tool: &ToolSource, def: ToolDef) -> Contribution {
-        let RunSpec::Command { argv, cwd, .. } = &tool.run;
-        let spec = CommandSpec {
+    fn hook(&self, hook: &HookSource) -> Hook {
+        let handler = bind_hook(self.spec(&hook.run, &hook.folder), Arc::clone(self.pool));
+        Hook::new(hook.clone(), handler)
+    }
+
+    fn spec(&self, run: &RunSpec, folder: &str) -> CommandSpec {
+        let RunSpec::Command { argv, cwd, .. } = run;
+        CommandSpec {
             argv: argv.clone(),
             cwd: *cwd,
-            tool_dir: self.root.join(&tool.folder),
+            tool_dir: self.root.join(folder),
             plugin_dir: self.root.to_path_buf(),
             owner: self.plugin.owner.clone(),
             env: self.env.to_vec(),
-        };
+        }
+    }
+
+    fn contribution(&self, tool: &ToolSource, def: ToolDef) -> Contribution {
         Contribution {
             owner: self.plugin.owner.clone(),
             name: tool.name.clone(),
             placement: tool.placement.clone(),
             source: Source::Folder,
             def,
-            callable: bind(spec, Arc::clone(self.pool)),
+            callable: bind(self.spec(&tool.run, &tool.folder), Arc::clone(self.pool)),
             runtime: "command",
             place: Some(tool.place.clone()),
             schema_pointer: tool.schema_pointer.clone(),
@@ -155,20 +170,24 @@ impl Binding<'_> {
 
     /// Whether its program can be started.
     fn program(&self, tool: &ToolSource, findings: &mut Vec<Diagnostic>) -> bool {
-        let RunSpec::Command { argv, optional, .. } = &tool.run;
-        let check = ProgramCheck {
-            argv,
-            tool_dir: &self.root.join(&tool.folder),
-            path: &self.pool.host_env().path,
-            optional: *optional,
-            lenient: self.lenient,
-            place: &tool.place,
-        };
-        let found = check_program(&check);
+        let RunSpec::Command { optional, .. } = &tool.run;
+        let found = self.look_up(&tool.run, &tool.folder, &tool.place);
         // A check on another machine says nothing about this tool, an optional program does.
         let runs = found.is_empty() || (self.lenient && !*optional);
         findings.extend(found);
         runs
+    }
+
+    fn look_up(&self, run: &RunSpec, folder: &str, place: &Place) -> Vec<Diagnostic> {
+        let RunSpec::Command { argv, optional, .. } = run;
+        check_program(&ProgramCheck {
+            argv,
+            tool_dir: &self.root.join(folder),
+            path: &self.pool.host_env().path,
+            optional: *optional,
+            lenient: self.lenient,
+            place,
+        })
     }
 }
 

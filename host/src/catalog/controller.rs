@@ -107,6 +107,12 @@ impl Controller {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a skill is loaded at this moment, and one this person may see.
+    pub fn has_loaded(&self, skill: &str) -> bool {
+        let visible = self.indexes.skills.iter().position(|s| s.qualified == skill).is_some_and(|i| self.skill_visible(i));
+        visible && self.lock().set.has_skill(skill)
+    }
+
     /// Begins a model step: loads made from here on count as its own, and the tool list is fixed.
     pub fn begin_step(&self) -> Vec<SentTool> {
         let mut state = self.lock();

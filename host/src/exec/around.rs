@@ -44,7 +44,7 @@ impl ToolExecutor {
     }
 
     /// New each time a waiting turn continues.
-    pub(super) fn activation(&self) -> String {
+    pub fn activation(&self) -> String {
         let waits = self.turn.as_ref().map_or(0, |t| t.ports.countdown.waits());
         format!("a{}", u64::from(waits) + 1)
     }

@@ -64,6 +64,12 @@ pub struct CircuitBreaker {
     circuits: Arc<Mutex<HashMap<Key, Circuit>>>,
 }
 
+impl Default for CircuitBreaker {
+    fn default() -> Self {
+        Self::new(3, 30.0)
+    }
+}
+
 impl CircuitBreaker {
     /// Opens after `failure_threshold` failures in a row (at least 1) for `cooldown_seconds`; a pause that is no
     /// time is the default of 30 seconds.

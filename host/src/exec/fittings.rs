@@ -3,7 +3,7 @@
 use super::ToolExecutor;
 use super::breaker::CircuitBreaker;
 use super::executor::Base;
-use super::hooks::HookDispatcher;
+use super::hooks::{ActiveLevels, HookDispatcher};
 use super::permission::PermissionPolicy;
 use super::state::CallStatus;
 use crate::index::Tool;
@@ -81,7 +81,7 @@ impl ToolExecutor {
         self.fitted(|f| f.breaker = Some(breaker))
     }
 
-    /// The hooks of calls outside a turn; a turn has its own.
+    /// The hooks of every call; a turn takes them with `turn_hooks`.
     #[must_use]
     pub fn hook_dispatcher(self, hooks: Arc<HookDispatcher>) -> Self {
         self.fitted(|f| f.hooks = Some(hooks))
@@ -97,6 +97,14 @@ impl ToolExecutor {
     #[must_use]
     pub fn observability(self, observer: Arc<dyn ToolObserver>) -> Self {
         self.fitted(|f| f.observer = Some(observer))
+    }
+
+    /// The hooks of a turn with this executor: its own, acting as `levels` say.
+    pub fn turn_hooks(&self, levels: Option<Arc<dyn ActiveLevels>>) -> Arc<HookDispatcher> {
+        match &self.base.fittings.hooks {
+            Some(hooks) => Arc::new(hooks.for_turn(levels)),
+            None => Arc::default(),
+        }
     }
 
     fn fitted(mut self, change: impl FnOnce(&mut Fittings)) -> Self {

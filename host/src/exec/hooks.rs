@@ -1,6 +1,8 @@
 //! The hooks of a turn: which of them an event reaches, in which order, and what their answers do.
 
 use crate::admission::NamePattern;
+use crate::index::Hook;
+use crate::loader::{OnFailure, Placement};
 use crate::task::{GuardError, SharedClock, guard};
 use plugin_sdk::{
     CancellationSignal, Diagnostics, HookError, HookEvent, HookEventKind, HookHandler, HookPayload, HookRegistration,
@@ -38,6 +40,30 @@ pub struct BoundHook {
     pub skill: Option<String>,
     /// Its code.
     pub handler: Arc<dyn HookHandler>,
+}
+
+impl BoundHook {
+    /// A hook of a folder.
+    pub fn of(hook: &Hook) -> Self {
+        let (agent, skill) = match &hook.level {
+            Placement::Plugin => (None, None),
+            Placement::Agent(a) => (Some(a.clone()), None),
+            Placement::Skill(s) => (None, Some(s.clone())),
+            Placement::AgentSkill(a, s) => (Some(a.clone()), Some(Placement::Agent(a.clone()).local(s))),
+        };
+        let qualified = |local: String| hook.owner.qualify(&local);
+        Self {
+            name: hook.qualified(),
+            owner: hook.owner.to_string(),
+            events: hook.source.events.clone(),
+            tools: hook.source.tools.iter().map(|t| NamePattern::new(t)).collect(),
+            limit: Duration::try_from_secs_f64(hook.source.timeout_seconds).unwrap_or_default(),
+            continue_on_failure: hook.source.on_failure == OnFailure::Continue,
+            agent: agent.map(qualified),
+            skill: skill.map(qualified),
+            handler: Arc::clone(&hook.handler),
+        }
+    }
 }
 
 /// Which agent is chosen and which skills are loaded, at the moment of an event.
@@ -92,31 +118,37 @@ enum Outcome {
 }
 
 /// Runs the hooks of a turn, one after another, each with its own copy and its own limit.
-#[derive(Default)]
 pub struct HookDispatcher {
-    hooks: Vec<BoundHook>,
+    hooks: Arc<[BoundHook]>,
     levels: Option<Arc<dyn ActiveLevels>>,
     failures: AtomicU64,
+}
+
+impl Default for HookDispatcher {
+    fn default() -> Self {
+        Self { hooks: Vec::new().into(), levels: None, failures: AtomicU64::new(0) }
+    }
 }
 
 impl HookDispatcher {
     /// The hooks of a program, in their order.
     pub fn new(registrations: Vec<HookRegistration>) -> Result<Self, Diagnostics> {
-        Self::of_turn(Vec::new(), None, registrations)
+        let faults: Vec<_> = registrations.iter().filter_map(|r| r.check().err()).collect();
+        match Diagnostics::new(faults) {
+            Some(faults) => Err(faults),
+            None => Ok(Self::of(registrations.iter().map(of_program).collect())),
+        }
     }
 
-    /// The hooks of a turn: those of a generation in run order, then a program's.
-    pub fn of_turn(
-        hooks: Vec<BoundHook>,
-        levels: Option<Arc<dyn ActiveLevels>>,
-        registrations: Vec<HookRegistration>,
-    ) -> Result<Self, Diagnostics> {
-        let faults: Vec<_> = registrations.iter().filter_map(|r| r.check().err()).collect();
-        if let Some(faults) = Diagnostics::new(faults) {
-            return Err(faults);
-        }
-        let own = registrations.iter().map(of_program);
-        Ok(Self { hooks: hooks.into_iter().chain(own).collect(), levels, failures: AtomicU64::new(0) })
+    /// Bound hooks in run order.
+    pub fn of(hooks: Vec<BoundHook>) -> Self {
+        Self { hooks: hooks.into(), ..Self::default() }
+    }
+
+    /// The same hooks for one turn, with what is chosen and loaded in it.
+    #[must_use]
+    pub fn for_turn(&self, levels: Option<Arc<dyn ActiveLevels>>) -> Self {
+        Self { hooks: Arc::clone(&self.hooks), levels, failures: AtomicU64::new(0) }
     }
 
     /// Runs that failed so far.
@@ -125,7 +157,7 @@ impl HookDispatcher {
     }
 
     /// Whether any hook hears of this.
-    pub(super) fn concerns(&self, kind: HookEventKind, tool: Option<&str>) -> bool {
+    pub fn concerns(&self, kind: HookEventKind, tool: Option<&str>) -> bool {
         self.hooks.iter().any(|h| self.hears(h, kind, tool))
     }
 

@@ -1,9 +1,10 @@
 //! What a message needs on its way: the process's own values, made once by `app`.
 
 use crate::admission::PolicyCell;
+use crate::candidate::Contents;
 use crate::config::{BotConfig, Redactor, Texts};
 use crate::endpoint::Endpoints;
-use crate::exec::ToolExecutor;
+use crate::exec::{BoundHook, CircuitBreaker, HookDispatcher, ToolExecutor};
 use crate::generation::{Generation, Publisher};
 use crate::journal::Journal;
 use crate::model::{ModelClient, ModelState, Models};
@@ -111,21 +112,36 @@ impl ModelShelf {
     }
 }
 
-/// An executor per generation: the last ones asked for.
+/// An executor per generation: the last ones asked for. What a tool's failures count goes on over reloads.
 #[derive(Default)]
-pub struct Executors(Mutex<Vec<(u64, ToolExecutor)>>);
+pub struct Executors {
+    kept: Mutex<Vec<(u64, ToolExecutor)>>,
+    breaker: CircuitBreaker,
+}
 
 impl Executors {
     /// Generations whose executor is kept.
     const KEPT: usize = 4;
 
+    fn build(&self, contents: &Contents, clock: &SharedClock) -> ToolExecutor {
+        let (indexes, bot) = (&contents.indexes, &contents.bot);
+        let hooks = HookDispatcher::of(indexes.hooks.iter().map(BoundHook::of).collect());
+        let executor = ToolExecutor::with(indexes.tools.clone(), Arc::clone(bot), Arc::clone(clock))
+            .hook_dispatcher(Arc::new(hooks));
+        let rest = &bot.tools.breaker;
+        if rest.enabled {
+            executor.circuit_breaker(self.breaker.sibling(rest.failure_threshold, rest.cooldown_seconds))
+        } else {
+            executor
+        }
+    }
+
     fn of(&self, generation: &Generation, clock: &SharedClock) -> ToolExecutor {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, executor)) = kept.iter().find(|(n, _)| *n == generation.number()) {
             return executor.clone();
         }
-        let contents = generation.contents();
-        let executor = ToolExecutor::with(contents.indexes.tools.clone(), Arc::clone(&contents.bot), Arc::clone(clock));
+        let executor = self.build(generation.contents(), clock);
         kept.push((generation.number(), executor.clone()));
         if kept.len() > Self::KEPT {
             kept.remove(0);

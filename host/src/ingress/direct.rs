@@ -278,6 +278,7 @@ pub(super) async fn by_name(
     let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.gates);
     let countdown =
         Countdown::new(Arc::clone(&desk.core.clock), Duration::from_secs_f64(bot.agent.turn_timeout_seconds));
+    let hooks = ports.executor.turn_hooks(None);
     let executor = ports.executor.for_turn(TurnPorts {
         offered: Arc::new(AnyName(lease.contents().indexes.tools.clone())),
         owners: ports.owners,
@@ -290,7 +291,7 @@ pub(super) async fn by_name(
         data_dir: ports.data_dir,
         countdown,
         redactor: ports.redactor,
-        hooks: Arc::default(),
+        hooks,
     });
     let mut cx = ToolExecutionContext::new(workspace(desk, lease, &who.session));
     cx.generation = lease.number();

@@ -10,7 +10,7 @@ use crate::journal::Journal;
 use crate::model::ModelClient;
 use crate::session::{SessionKey, Sessions};
 use crate::store::Op;
-use crate::task::SharedClock;
+use crate::task::{SharedClock, Tasks};
 use plugin_sdk::ports::Ask;
 use plugin_sdk::{CancellationSignal, Message, OriginKind};
 use serde_json::Value;
@@ -116,6 +116,8 @@ pub struct TurnPorts {
     pub clock: SharedClock,
     /// Ends the turn from outside.
     pub stop: Stop,
+    /// Where hooks hear of the end while the answer is on its way; `None`: the caller waits for them.
+    pub background: Option<Tasks>,
     /// What else belongs to the commit.
     pub records: Option<RecordsOf>,
 }

@@ -2,9 +2,10 @@
 
 use super::asked::{QuestionLog, TurnApproval, TurnAsk};
 use super::context::TurnContext;
+use super::hooks;
 use super::offered::OfferedStep;
 use crate::config::Language;
-use crate::exec::{self, ApprovalPort, Countdown, ToolExecutor};
+use crate::exec::{self, ApprovalPort, Countdown, HookDispatcher, ToolExecutor};
 use crate::tools::InTurn;
 use plugin_sdk::ports::Ask;
 use plugin_sdk::{CancellationSignal, HostSlot, Origin, ToolExecutionContext};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 /// Everything a call needs.
 pub(super) struct Hands {
     pub(super) executor: ToolExecutor,
+    pub(super) hooks: Arc<HookDispatcher>,
     pub(super) call_cx: ToolExecutionContext,
     pub(super) countdown: Countdown,
     /// Ends with the turn's stop, and when the turn's clock runs out.
@@ -26,6 +28,7 @@ impl Hands {
         gates.approval = gates.approval.map(|port| {
             Arc::new(TurnApproval { port, events: cx.ports.events.clone(), log: log.clone() }) as Arc<dyn ApprovalPort>
         });
+        let hooks = hooks::of_turn(cx, &turn.catalog);
         let executor = cx.calls.executor.for_turn(exec::TurnPorts {
             offered: Arc::new(OfferedStep(turn.catalog.clone())),
             owners: cx.calls.owners.clone(),
@@ -38,9 +41,9 @@ impl Hands {
             data_dir: cx.calls.data_dir.clone(),
             countdown: countdown.clone(),
             redactor: cx.calls.redactor.clone(),
-            hooks: Arc::default(),
+            hooks: hooks.clone(),
         });
-        Self { executor, call_cx: call_context(cx, turn, &cancel, log), countdown, cancel }
+        Self { executor, hooks, call_cx: call_context(cx, turn, &cancel, log), countdown, cancel }
     }
 }
 

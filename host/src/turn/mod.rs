@@ -11,6 +11,7 @@ mod events;
 mod finish;
 mod hands;
 mod history;
+mod hooks;
 mod interrupted;
 mod keep;
 mod model_step;

@@ -79,7 +79,10 @@ pub async fn run(cx: TurnContext) -> TurnReport {
     let (mut run, failed) = Run::begin(&cx, Countdown::new(cx.ports.clock.clone(), limit)).await;
     let end = match failed {
         Some(end) => end,
-        None => run.drive().await,
+        None => {
+            run.tell_started().await;
+            run.drive().await
+        }
     };
     let answer = kept_answer(&end, &run.steps);
     let took = cx.ports.clock.monotonic().saturating_sub(began);
@@ -87,6 +90,7 @@ pub async fn run(cx: TurnContext) -> TurnReport {
     keep::commit(&mut run, answer, &report).await;
     let finished = json!({"outcome": report.outcome.as_str(), "detail": report.outcome.detail()});
     keep::note(&cx, "turn.finished", finished).await;
+    run.finished(&report).tell(cx.ports.background.as_ref()).await;
     report
 }
 

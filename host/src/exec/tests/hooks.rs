@@ -108,12 +108,12 @@ async fn a_failing_check_refuses_unless_it_says_continue() {
     for make in [fails(), panics(), wrong(), blank(), cancelled()] {
         let runs = Arc::new(AtomicUsize::new(0));
         let mut w = World::new().tool("t", reads(), counted(&runs));
-        w.hooks = Arc::new(HookDispatcher::of_turn(vec![bound(&make, |_| {})], None, Vec::new()).unwrap());
+        w.hooks = Arc::new(HookDispatcher::of(vec![bound(&make, |_| {})]));
         let result = w.call("t", json!({})).await;
         assert_eq!((code(&result), runs.load(Ordering::SeqCst)), ("HOOK_ERROR", 0), "{}", make.name());
         assert!(!result.model_content().contains("disk full"), "the cause is for admins");
         let lenient = vec![bound(&make, |h| h.continue_on_failure = true)];
-        w.hooks = Arc::new(HookDispatcher::of_turn(lenient, None, Vec::new()).unwrap());
+        w.hooks = Arc::new(HookDispatcher::of(lenient));
         assert_eq!(code(&w.call("t", json!({})).await), "", "{}", make.name());
         assert_eq!(w.hooks.failures(), 1);
     }
@@ -249,7 +249,7 @@ async fn hooks_of_agents_and_skills_act_only_while_theirs_is_active() {
     ] {
         let mut w = World::new().tool("t", reads(), echo());
         let levels: Arc<dyn ActiveLevels> = Arc::new(Levels(agent, skill));
-        w.hooks = Arc::new(HookDispatcher::of_turn(hooks().to_vec(), Some(levels), Vec::new()).unwrap());
+        w.hooks = Arc::new(HookDispatcher::of(hooks().to_vec()).for_turn(Some(levels)));
         w.call("t", json!({})).await;
         assert_eq!(*log.lock().unwrap(), expected);
         log.lock().unwrap().clear();

@@ -2,6 +2,7 @@
 
 mod environment;
 mod error;
+mod hook;
 mod output;
 mod pipes;
 mod pool;
@@ -12,6 +13,7 @@ mod program;
 mod tests;
 
 pub use error::CommandError;
+pub use hook::bind_hook;
 pub use pool::{CommandPool, HostEnv};
 pub use program::{ProgramCheck, check_program};
 

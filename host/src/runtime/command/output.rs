@@ -14,8 +14,14 @@ const DETAIL_CHARS: usize = 2000;
 
 /// The result of an ended process.
 pub(super) fn read(ended: &Ended) -> Result<ToolResult, CommandError> {
+    succeeded(ended)?;
+    parse(&ended.stdout)
+}
+
+/// Whether a process ended well.
+pub(super) fn succeeded(ended: &Ended) -> Result<(), CommandError> {
     let status = ended.end.clone()?;
-    if status.success() { parse(&ended.stdout) } else { Err(failed(status, ended)) }
+    if status.success() { Ok(()) } else { Err(failed(status, ended)) }
 }
 
 fn failed(status: ExitStatus, ended: &Ended) -> CommandError {

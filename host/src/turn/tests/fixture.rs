@@ -152,6 +152,7 @@ impl Table {
                 events: Arc::new(Silent),
                 clock: self.clock.shared(),
                 stop: Stop::new(),
+                background: None,
                 records: None,
             },
             calls: self.calls(
