@@ -109,7 +109,8 @@ impl Controller {
 
     /// Whether a skill is loaded at this moment, and one this person may see.
     pub fn has_loaded(&self, skill: &str) -> bool {
-        let visible = self.indexes.skills.iter().position(|s| s.qualified == skill).is_some_and(|i| self.skill_visible(i));
+        let visible =
+            self.indexes.skills.iter().position(|s| s.qualified == skill).is_some_and(|i| self.skill_visible(i));
         visible && self.lock().set.has_skill(skill)
     }
 
