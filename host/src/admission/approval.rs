@@ -91,6 +91,19 @@ pub struct Gated<'a> {
     pub builtin: bool,
 }
 
+impl<'a> Gated<'a> {
+    /// The same when the way to the tool asks too, as a chat command may: the tool's own word holds where it asks
+    /// already, the other's where it would not.
+    #[must_use]
+    pub fn reached_by(self, other: Option<&'a Declared>) -> Self {
+        let Some(other) = other.filter(|o| o.approval != Approval::Never) else { return self };
+        let own_allows = declared_opinion(&self, None).effect == Opinion::Allow;
+        let reached = Self { declared: other, ..self.clone() };
+        let asks = declared_opinion(&reached, None).effect == Opinion::Ask;
+        if asks && (own_allows || other.approval == Approval::Always) { reached } else { self }
+    }
+}
+
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Because {

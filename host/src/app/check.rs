@@ -88,8 +88,8 @@ fn body(diagnostics: &[Diagnostic], found: Value, digest: &str, took: u128) -> V
             "error": count(diagnostics, Severity::Error), "warning": count(diagnostics, Severity::Warning),
             "info": count(diagnostics, Severity::Info),
         },
-        "plugins": part("plugins"), "tools": part("tools"), "skills": part("skills"), "agents": [],
-        "sections": part("sections"), "hooks": [], "commands": part("commands"), "mcp_servers": [],
+        "plugins": part("plugins"), "tools": part("tools"), "skills": part("skills"), "agents": part("agents"),
+        "sections": part("sections"), "hooks": part("hooks"), "commands": part("commands"), "mcp_servers": [],
         "digest": digest, "restart_keys": [], "duration_ms": u64::try_from(took).unwrap_or(u64::MAX),
     })
 }
@@ -123,7 +123,7 @@ fn passed(candidate: &Candidate, diagnostics: &[Diagnostic], took: u128) -> Valu
     let names = |kind: &str| items(kind).iter().map(|i| i["qualified"].clone()).collect::<Vec<_>>();
     let found = json!({
         "plugins": plugins, "tools": tools, "skills": names("skills"), "sections": names("sections"),
-        "commands": names("commands"),
+        "agents": names("agents"), "hooks": names("hooks"), "commands": names("commands"),
     });
     body(diagnostics, found, &contents.digest, took)
 }

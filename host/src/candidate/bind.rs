@@ -42,7 +42,7 @@ impl Binding<'_> {
             let before = out.findings.len();
             let holds = self.when(tool, &mut out.findings);
             let def = self.preset(tool, &mut out.findings);
-            let runs = self.program(tool, &mut out.findings);
+            let runs = self.program((&tool.run, &tool.folder, &tool.place), &mut out.findings);
             let sound = !out.findings[before..].iter().any(Diagnostic::is_error);
             if sound && holds && runs {
                 out.contributions.push(self.contribution(tool, def));
@@ -58,24 +58,13 @@ impl Binding<'_> {
             }
             out.findings.extend(found);
         }
+        self.commands(&mut out);
         out
     }
 
     fn hook(&self, hook: &HookSource) -> Hook {
         let handler = bind_hook(self.spec(&hook.run, &hook.folder), Arc::clone(self.pool));
         Hook::new(hook.clone(), handler)
-    }
-
-    fn spec(&self, run: &RunSpec, folder: &str) -> CommandSpec {
-        let RunSpec::Command { argv, cwd, .. } = run;
-        CommandSpec {
-            argv: argv.clone(),
-            cwd: *cwd,
-            tool_dir: self.root.join(folder),
-            plugin_dir: self.root.to_path_buf(),
-            owner: self.plugin.owner.clone(),
-            env: self.env.to_vec(),
-        }
     }
 
     fn contribution(&self, tool: &ToolSource, def: ToolDef) -> Contribution {
@@ -89,14 +78,27 @@ impl Binding<'_> {
             runtime: "command",
             place: Some(tool.place.clone()),
             schema_pointer: tool.schema_pointer.clone(),
-            code_digest: self.code_digest(tool),
+            code_digest: self.code_digest(&tool.folder),
             config: Arc::clone(self.config),
         }
     }
 
+    /// What a program of an item is started with.
+    pub(super) fn spec(&self, run: &RunSpec, folder: &str) -> CommandSpec {
+        let RunSpec::Command { argv, cwd, .. } = run;
+        CommandSpec {
+            argv: argv.clone(),
+            cwd: *cwd,
+            tool_dir: self.root.join(folder),
+            plugin_dir: self.root.to_path_buf(),
+            owner: self.plugin.owner.clone(),
+            env: self.env.to_vec(),
+        }
+    }
+
     /// Digest of the item's folder and of `lib/`.
-    fn code_digest(&self, tool: &ToolSource) -> String {
-        let own = format!("{}/", tool.folder);
+    pub(super) fn code_digest(&self, folder: &str) -> String {
+        let own = format!("{folder}/");
         let mut text = String::new();
         for file in self.plugin.files.iter().filter(|f| f.path.starts_with(&own) || f.path.starts_with("lib/")) {
             text.push_str(&file.path);
@@ -168,10 +170,14 @@ impl Binding<'_> {
         def
     }
 
-    /// Whether its program can be started.
-    fn program(&self, tool: &ToolSource, findings: &mut Vec<Diagnostic>) -> bool {
-        let RunSpec::Command { optional, .. } = &tool.run;
-        let found = self.look_up(&tool.run, &tool.folder, &tool.place);
+    /// Whether the program of an item can be started.
+    pub(super) fn program(
+        &self,
+        (run, folder, place): (&RunSpec, &str, &Place),
+        findings: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let RunSpec::Command { optional, .. } = run;
+        let found = self.look_up(run, folder, place);
         // A check on another machine says nothing about this tool, an optional program does.
         let runs = found.is_empty() || (self.lenient && !*optional);
         findings.extend(found);

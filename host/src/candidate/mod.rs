@@ -5,6 +5,7 @@
 //! `broken` says what goes when a plugin is broken.
 
 mod bind;
+mod bind_command;
 mod broken;
 mod configuration;
 mod contents;

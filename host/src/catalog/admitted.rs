@@ -10,10 +10,12 @@ pub struct Admitted {
     tools: BitSet,
     /// By position in `Indexes::skills`.
     skills: BitSet,
+    /// By position in `Indexes::agents`.
+    agents: BitSet,
 }
 
 impl Admitted {
-    /// Judges every tool and skill.
+    /// Judges every tool, skill and agent.
     pub fn judge(indexes: &Indexes, facts: &Facts, policy: &LivePolicy) -> Self {
         let mut skills = BitSet::empty(indexes.skills.len());
         for (position, skill) in indexes.skills.iter().enumerate() {
@@ -21,12 +23,23 @@ impl Admitted {
                 skills.insert(position);
             }
         }
-        Self { tools: indexes.tools.rules().admitted(facts, policy), skills }
+        let mut agents = BitSet::empty(indexes.agents.len());
+        for (position, agent) in indexes.agents.iter().enumerate() {
+            if can_access_tool(&agent.guarded(), facts, policy).is_ok() {
+                agents.insert(position);
+            }
+        }
+        Self { tools: indexes.tools.rules().admitted(facts, policy), skills, agents }
     }
 
     /// Whether a tool is admitted.
     pub fn tool(&self, id: ToolId) -> bool {
         self.tools.contains(id.0 as usize)
+    }
+
+    /// Whether an agent is admitted.
+    pub fn agent(&self, position: usize) -> bool {
+        self.agents.contains(position)
     }
 
     /// Whether a skill is admitted.

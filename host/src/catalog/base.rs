@@ -1,11 +1,12 @@
-//! Who is in the base of a turn: admitted and listed, or private to a skill that is loaded; and why not.
+//! Who is in the base of a turn: admitted and listed, or private to an agent that is chosen or a skill that
+//! is loaded; and why not.
 
 use super::controller::Controller;
 use super::loaded::LoadedSet;
 use super::refusal::Refused;
 use super::sent;
 use crate::config::{BotConfig, DEFAULT_ALWAYS_LOADED, DeferredForm};
-use crate::index::{Skill, Tool, ToolId};
+use crate::index::{Agent, Skill, Tool, ToolId};
 use crate::loader::Placement;
 use std::collections::{BTreeMap, HashSet};
 
@@ -31,9 +32,18 @@ impl Controller {
             .filter(|t| t.always || allowed.contains(&*t.qualified))
             .filter(|t| self.listed(t) && !out.contains(&t.id))
             .collect();
+        pinned.extend(self.of_agent(&out, &pinned));
         pinned.sort_by(|a, b| a.qualified.cmp(&b.qualified));
         out.extend(pinned.iter().map(|t| t.id));
         out
+    }
+
+    /// Tools of the chosen agent that are in its hands from the first step: as many as a session may load. The
+    /// rest is found like any other.
+    fn of_agent(&self, fixed: &[ToolId], pinned: &[&Tool]) -> Vec<&Tool> {
+        let taken = |t: &&Tool| !fixed.contains(&t.id) && !pinned.iter().any(|p| p.id == t.id);
+        let own = self.chosen().into_iter().flat_map(|a| &a.tools).filter_map(|id| self.indexes.tools.by_id(*id));
+        own.filter(|t| self.listed(t)).filter(taken).take(self.caps.tools).collect()
     }
 
     /// `discover` and `tool_search` both mean the search tool of the form.
@@ -62,26 +72,47 @@ impl Controller {
         all.filter(|(i, s)| s.source.always && self.skill_visible(*i)).map(|(i, _)| i).collect()
     }
 
-    /// Admitted, not hidden, and public: what the person finds without any skill.
+    /// Admitted, not hidden, and public or the chosen agent's: what the person finds without any skill.
     pub(super) fn listed(&self, tool: &Tool) -> bool {
-        self.reachable(tool) && tool.from.placement == Placement::Plugin
+        self.reachable(tool)
+            && match &tool.from.placement {
+                Placement::Plugin => true,
+                Placement::Agent(_) => self.is_agents(tool),
+                Placement::Skill(_) | Placement::AgentSkill(..) => false,
+            }
     }
 
+    fn is_agents(&self, tool: &Tool) -> bool {
+        self.chosen().is_some_and(|a| a.holds(tool.owner(), &tool.from.placement))
+    }
+
+    /// What the chosen agent must not use leaves last.
     fn reachable(&self, tool: &Tool) -> bool {
         let asks = tool.is_builtin() && &*tool.local == "ask_user";
-        self.admitted.tool(tool.id) && !tool.def().options.hidden && (self.can_ask || !asks)
+        self.admitted.tool(tool.id)
+            && !tool.def().options.hidden
+            && (self.can_ask || !asks)
+            && !self.is_disallowed(tool)
     }
 
-    /// The base of section 4: listed ones, and private ones whose skill is loaded.
+    fn is_disallowed(&self, tool: &Tool) -> bool {
+        self.chosen().is_some_and(|a| a.disallowed.contains(&tool.id))
+    }
+
+    /// The base of section 4: listed ones, and private ones whose agent is chosen and whose skill is loaded.
     pub(super) fn in_base(&self, set: &LoadedSet, tool: &Tool) -> bool {
         self.reachable(tool)
             && match &tool.from.placement {
                 Placement::Plugin => true,
+                Placement::Agent(_) => self.is_agents(tool),
                 Placement::Skill(name) => self.unlocked(set, tool, name),
-                Placement::Agent(_) | Placement::AgentSkill(..) => false,
+                Placement::AgentSkill(agent, name) => {
+                    self.is_agents(tool) && self.unlocked(set, tool, &Placement::Agent(agent.clone()).local(name))
+                }
             }
     }
 
+    /// Whether a skill, by its name inside the owner, is loaded and this person's to use.
     fn unlocked(&self, set: &LoadedSet, tool: &Tool, skill: &str) -> bool {
         let qualified = tool.owner().qualify(skill);
         let of_it = |(i, s): (usize, &Skill)| {
@@ -90,10 +121,28 @@ impl Controller {
         self.indexes.skills.iter().enumerate().any(of_it)
     }
 
-    /// Whether the person may see a skill: admitted and of no agent.
-    pub(super) fn skill_visible(&self, position: usize) -> bool {
-        let public = self.indexes.skills.get(position).is_some_and(|s| s.source.placement == Placement::Plugin);
-        public && self.admitted.skill(position)
+    /// Whether the person may see a skill: admitted, and of no agent but the chosen one.
+    pub fn skill_visible(&self, position: usize) -> bool {
+        let Some(skill) = self.indexes.skills.get(position) else { return false };
+        let open = skill.source.placement == Placement::Plugin || self.is_agents_skill(skill);
+        open && self.admitted.skill(position)
+    }
+
+    /// Whether a skill belongs to the chosen agent.
+    pub fn is_agents_skill(&self, skill: &Skill) -> bool {
+        self.chosen().is_some_and(|a| a.holds(&skill.owner, &skill.source.placement))
+    }
+
+    /// Whether the person may name an agent.
+    pub fn agent_visible(&self, position: usize) -> bool {
+        position < self.indexes.agents.len() && self.admitted.agent(position)
+    }
+
+    /// How a person names an agent: by its folder when that says enough.
+    pub fn mention(&self, agent: &Agent) -> String {
+        let all = self.indexes.agents.iter().enumerate();
+        let alike = all.filter(|(i, a)| self.agent_visible(*i) && a.source.name == agent.source.name).count();
+        format!("@{}", if alike > 1 { &agent.qualified } else { &agent.source.name })
     }
 
     /// Whether it is sent in every step anyway.
@@ -118,12 +167,19 @@ impl Controller {
         if self.in_base(set, tool) {
             return None;
         }
-        Some(match &tool.from.placement {
-            Placement::Skill(skill) => {
-                let help = format!("it belongs to a skill: call load_skill with name {}", tool.owner().qualify(skill));
+        let skill = match &tool.from.placement {
+            Placement::Skill(skill) => Some(skill.clone()),
+            Placement::AgentSkill(agent, skill) if self.is_agents(tool) => {
+                Some(Placement::Agent(agent.clone()).local(skill))
+            }
+            _ => None,
+        };
+        Some(match skill {
+            Some(skill) => {
+                let help = format!("it belongs to a skill: call load_skill with name {}", tool.owner().qualify(&skill));
                 Refused::NotLoaded(name, help)
             }
-            _ => Refused::NotListed(name),
+            None => Refused::NotListed(name),
         })
     }
 

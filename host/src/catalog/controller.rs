@@ -6,7 +6,7 @@ use super::sent::SentTool;
 use super::sight::Sight;
 use super::{Admitted, restore};
 use crate::config::{BotConfig, DeferredForm};
-use crate::index::{Indexes, Tool, ToolId};
+use crate::index::{Agent, Indexes, Tool, ToolId};
 use crate::session::{Dropped, LoadedSnapshot};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +25,8 @@ pub struct CatalogInput<'a> {
     pub mentioned: HashSet<String>,
     /// Whether the person can be asked.
     pub can_ask: bool,
+    /// The agent that answers, by its position in the indexes.
+    pub agent: Option<usize>,
 }
 
 /// One load of the step in progress, kept until its result is final.
@@ -51,6 +53,7 @@ pub struct Controller {
     pub(super) top_k: usize,
     pub(super) caps: Caps,
     pub(super) can_ask: bool,
+    pub(super) agent: Option<usize>,
     pub(super) mentioned: HashSet<String>,
     /// Sent in every step, in list order: always-loaded ones, then pinned ones.
     pub(super) fixed: Vec<ToolId>,
@@ -78,6 +81,7 @@ impl Controller {
             top_k: deferred.discover_top_k,
             caps,
             can_ask: input.can_ask,
+            agent: input.agent,
             mentioned: input.mentioned,
             admitted: input.admitted,
             indexes: input.indexes,
@@ -91,6 +95,11 @@ impl Controller {
         }
         controller.admit_always_skills();
         controller
+    }
+
+    /// The agent that answers.
+    pub fn chosen(&self) -> Option<&Agent> {
+        self.indexes.agents.get(self.agent?)
     }
 
     fn admit_always_skills(&self) {

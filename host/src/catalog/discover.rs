@@ -1,4 +1,4 @@
-//! `discover`: one ranking over tools and skills; it loads nothing.
+//! `discover`: one ranking over tools, skills and agents; it loads nothing.
 
 use super::controller::Controller;
 use super::loaded::LoadedSet;
@@ -71,7 +71,7 @@ impl Controller {
         })))
     }
 
-    /// Skills first, each kind by qualified name.
+    /// Skills first, then agents, each kind by qualified name.
     fn by_name(&self, set: &LoadedSet, kind: DiscoverKind) -> Vec<Item<'_>> {
         let mut items = Vec::new();
         if matches!(kind, DiscoverKind::Skill | DiscoverKind::All) {
@@ -80,6 +80,11 @@ impl Controller {
                 all.filter(|(i, _)| self.skill_visible(*i)).map(|(i, s)| (s.qualified.as_str(), i)).collect();
             skills.sort_unstable();
             items.extend(skills.into_iter().map(|(_, i)| Item::Skill(i)));
+        }
+        if matches!(kind, DiscoverKind::Agent | DiscoverKind::All) {
+            // sealed by owner and name
+            let agents = (0..self.indexes.agents.len()).filter(|i| self.agent_visible(*i));
+            items.extend(agents.map(Item::Agent));
         }
         if matches!(kind, DiscoverKind::Tool | DiscoverKind::All) {
             let tools = self.indexes.tools.tools().iter();
@@ -99,6 +104,9 @@ impl Controller {
             Some(Item::Skill(position)) => {
                 matches!(kind, DiscoverKind::Skill | DiscoverKind::All) && self.skill_visible(position)
             }
+            Some(Item::Agent(position)) => {
+                matches!(kind, DiscoverKind::Agent | DiscoverKind::All) && self.agent_visible(position)
+            }
             None => false,
         };
         let (found, passed) = self.indexes.tools.ranking().search_counted(words, wanted, limit);
@@ -115,7 +123,11 @@ impl Controller {
                 let same = |s: &crate::index::Skill| s.qualified == ranked.qualified;
                 self.indexes.skills.iter().position(same).map(Item::Skill)
             }
-            ItemKind::Tool | ItemKind::Agent => None,
+            ItemKind::Agent => {
+                let same = |a: &crate::index::Agent| a.qualified == ranked.qualified;
+                self.indexes.agents.iter().position(same).map(Item::Agent)
+            }
+            ItemKind::Tool => None,
         }
     }
 
@@ -128,6 +140,7 @@ impl Controller {
         match item {
             Item::Tool(tool) => Some(self.tool_hit(set, tool)),
             Item::Skill(position) => self.skill_hit(set, position),
+            Item::Agent(position) => self.agent_hit(position),
         }
     }
 
@@ -152,6 +165,29 @@ impl Controller {
         })
     }
 
+    fn agent_hit(&self, position: usize) -> Option<Hit> {
+        let agent = self.indexes.agents.get(position)?;
+        let how = self.how_to_use(agent);
+        let room = DESCRIPTION_MAX.saturating_sub(how.chars().count() + 1);
+        Some(Hit {
+            kind: "agent",
+            name: agent.qualified.as_str().into(),
+            description: format!("{} {how}", short(&agent.source.about.description, room)),
+            group: Value::Null,
+            loaded: self.agent == Some(position),
+        })
+    }
+
+    /// An agent is no tool: the person names it, or a task is given to it where that tool is offered.
+    pub(super) fn how_to_use(&self, agent: &crate::index::Agent) -> String {
+        let spawn = self.indexes.tools.get("spawn_task").filter(|t| self.listed(t));
+        let mention = self.mention(agent);
+        match spawn {
+            Some(_) => format!("[{mention} at the start of a message, or spawn_task]"),
+            None => format!("[the person writes {mention} at the start of a message]"),
+        }
+    }
+
     /// The nearest names in the base, for a refusal.
     pub(super) fn nearest(&self, set: &LoadedSet, name: &str, n: usize) -> Vec<String> {
         self.indexes.tools.nearest_where(name, n, |t| self.findable(set, t))
@@ -163,6 +199,8 @@ enum Item<'a> {
     Tool(&'a Tool),
     /// Position in the index.
     Skill(usize),
+    /// Position in the index.
+    Agent(usize),
 }
 
 fn shown(hit: &Hit) -> Value {

@@ -63,6 +63,11 @@ impl Controller {
             return Err(ToolError::new("NOT_FOUND", format!("{name} is a skill, not a tool"))
                 .help(format!("call load_skill with name {}", skill.1.qualified)));
         }
+        let agents = self.indexes.agents.iter().enumerate().filter(|(i, _)| self.agent_visible(*i));
+        if let Some((_, agent)) = agents.into_iter().find(|(_, a)| a.answers_to(name.trim_start_matches('@'))) {
+            let message = format!("{name} is an agent, not a tool");
+            return Err(ToolError::new("NOT_FOUND", message).help(self.how_to_use(agent)));
+        }
         let refused = by_local.iter().filter(|t| !t.def().options.hidden).find_map(|t| self.refusal_of(set, t));
         Err(refused.unwrap_or_else(|| self.unknown(set, name)).error())
     }
@@ -71,9 +76,14 @@ impl Controller {
     fn skills_named(&self, name: &str) -> Vec<(usize, &Skill)> {
         let visible = self.indexes.skills.iter().enumerate().filter(|(i, _)| self.skill_visible(*i));
         let all: Vec<(usize, &Skill)> = visible.collect();
+        // for one name: the chosen agent's, then the others
+        let named = |s: &Skill| s.source.name == name;
+        if let Some(own) = all.iter().find(|(_, s)| named(s) && self.is_agents_skill(s)) {
+            return vec![*own];
+        }
         match all.iter().find(|(_, s)| s.qualified == name) {
             Some(exact) => vec![*exact],
-            None => all.into_iter().filter(|(_, s)| s.source.name == name).collect(),
+            None => all.into_iter().filter(|(_, s)| named(s)).collect(),
         }
     }
 

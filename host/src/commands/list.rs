@@ -2,17 +2,19 @@
 
 use super::view::{View, state};
 use crate::admission::{Exposure, Facts, Guarded, can_access_tool};
-use crate::index::{CommandEntry, Section, Skill, Tool};
+use crate::index::{Agent, CommandEntry, Hook, Section, Skill, Tool, ToolId};
 use crate::loader::Placement;
 use serde_json::{Value, json};
 
 /// Kinds of `list`.
-pub const LIST_KINDS: [&str; 5] = ["tools", "skills", "sections", "commands", "plugins"];
+pub const LIST_KINDS: [&str; 7] = ["tools", "skills", "agents", "sections", "hooks", "commands", "plugins"];
 
 /// The body of `list KIND --json` beside the envelope; `subject` fills `admitted` and `reason`.
 pub fn list(view: &View<'_>, kind: &str, subject: Option<&Facts>, with_schema: bool) -> Value {
     let items: Vec<Value> = match kind {
         "skills" => view.indexes.skills.iter().map(|s| skill(view, s, subject)).collect(),
+        "agents" => view.indexes.agents.iter().map(|a| agent(view, a)).collect(),
+        "hooks" => view.indexes.hooks.iter().map(hook).collect(),
         "sections" => view.indexes.sections.iter().map(section).collect(),
         "commands" => view.indexes.commands.iter().map(|c| command(view, c)).collect(),
         "plugins" => plugins(view),
@@ -94,10 +96,35 @@ fn section(section: &Section) -> Value {
 
 fn command(view: &View<'_>, entry: &CommandEntry) -> Value {
     let tool = view.indexes.tools.by_id(entry.tool);
+    let own = entry.gate.rules.permissions.iter();
+    let permissions: Vec<&String> = own.chain(tool.into_iter().flat_map(|t| &t.rules.permissions)).collect();
     json!({
-        "qualified": entry.word, "owner": entry.owner, "source": "folder", "file": tool.and_then(|t| t.file()),
+        "qualified": entry.word, "owner": entry.owner, "source": "folder", "file": entry.file,
         "description": entry.description, "aliases": entry.aliases, "tool": entry.qualified,
-        "permissions": tool.map(|t| t.rules.permissions.clone()).unwrap_or_default(), "hidden": entry.hidden,
+        "permissions": permissions, "hidden": entry.hidden,
+    })
+}
+
+fn agent(view: &View<'_>, agent: &Agent) -> Value {
+    let tool = |id: &ToolId| view.indexes.tools.by_id(*id).map(|t| t.qualified.to_string());
+    let own = view.indexes.skills.iter().filter(|s| agent.holds(&s.owner, &s.source.placement));
+    let named = agent.skills.iter().filter_map(|i| view.indexes.skills.get(*i));
+    let skills: Vec<&str> = own.chain(named).map(|s| s.qualified.as_str()).collect();
+    json!({
+        "qualified": agent.qualified, "owner": agent.owner, "source": "folder",
+        "file": agent.source.place.doc.file, "description": agent.source.about.description,
+        "platforms": agent.source.platforms, "tools": agent.tools.iter().filter_map(tool).collect::<Vec<_>>(),
+        "skills": skills, "auto_select": agent.source.auto_select,
+    })
+}
+
+fn hook(hook: &Hook) -> Value {
+    let source = &hook.source;
+    let events: Vec<&str> = source.events.iter().map(|e| e.as_str()).collect();
+    json!({
+        "qualified": hook.qualified(), "owner": hook.owner, "source": "folder", "file": source.place.doc.file,
+        "description": null, "events": events, "level": hook.level_name(), "tools": source.tools,
+        "timeout_seconds": source.timeout_seconds,
     })
 }
 
@@ -109,11 +136,16 @@ fn plugins(view: &View<'_>) -> Vec<Value> {
             let tools = view.indexes.tools.tools().iter().filter(|t| *t.owner() == p.owner && !t.is_builtin()).count();
             let skills = view.indexes.skills.iter().filter(|s| s.owner == p.owner).count();
             let sections = view.indexes.sections.iter().filter(|s| s.owner == p.owner).count();
+            let agents = view.indexes.agents.iter().filter(|a| a.owner == p.owner).count();
+            let hooks = view.indexes.hooks.iter().filter(|h| h.owner == p.owner).count();
             let commands = view.indexes.commands.iter().filter(|c| c.owner == p.owner).count();
             json!({
                 "qualified": p.owner, "owner": p.owner, "source": "folder", "file": p.file,
                 "description": p.description, "version": p.version, "runtime": "command", "state": state(p.state),
-                "counts": {"tools": tools, "skills": skills, "sections": sections, "commands": commands},
+                "counts": {
+                    "tools": tools, "skills": skills, "agents": agents, "sections": sections, "hooks": hooks,
+                    "commands": commands,
+                },
             })
         })
         .collect()

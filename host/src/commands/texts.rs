@@ -1,7 +1,7 @@
 //! Chat texts of the built-in commands, made for the person who asks.
 
 use super::view::View;
-use crate::admission::Facts;
+use crate::admission::{Facts, can_access_tool};
 use crate::index::Tool;
 use crate::route::Builtin;
 use plugin_sdk::OwnerPath;
@@ -72,6 +72,9 @@ fn commands(view: &View<'_>, facts: &Facts, out: &mut String) {
     }
     let admitted = view.admitted(facts);
     for entry in view.indexes.commands.iter().filter(|c| !c.hidden && admitted.contains(c.tool.0 as usize)) {
+        if can_access_tool(&entry.guarded(), facts, view.policy).is_err() {
+            continue;
+        }
         let usage = entry.usage.as_deref().map(|u| format!(" {u}")).unwrap_or_default();
         out.push_str(&format!("- /{}{usage}: {}\n", entry.word, short(&entry.description)));
     }

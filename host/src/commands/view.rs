@@ -26,7 +26,7 @@ pub enum NameFault {
     /// Nothing has it.
     #[error("there is no {kind} `{name}`{}", near(nearest))]
     Unknown {
-        /// `tool`, `skill`, `section`.
+        /// `tool`, `skill`, `agent`, `section`.
         kind: &'static str,
         /// As written.
         name: String,

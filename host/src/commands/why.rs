@@ -5,10 +5,13 @@ use crate::admission::{ExplainInput, Explanation, Facts, Opinion, explain as exp
 use crate::config::nearest;
 use crate::index::NameError;
 
-/// Explains a tool by any of its names, or `skill:NAME`, `section:NAME`.
+/// Explains a tool by any of its names, or `skill:NAME`, `agent:NAME`, `section:NAME`.
 pub fn explain(view: &View<'_>, name: &str, facts: &Facts) -> Result<Explanation, NameFault> {
     if let Some(skill) = name.strip_prefix("skill:") {
         return explain_skill(view, skill, facts);
+    }
+    if let Some(agent) = name.strip_prefix("agent:") {
+        return explain_agent(view, agent, facts);
     }
     if let Some(section) = name.strip_prefix("section:") {
         return explain_section(view, section, facts);
@@ -52,6 +55,25 @@ fn explain_skill(view: &View<'_>, name: &str, facts: &Facts) -> Result<Explanati
         always: skill.source.always,
         gated: None,
         file: Some(&skill.source.place.doc.file),
+        generation: view.generation,
+    };
+    Ok(explain_one(&input, facts, view.policy))
+}
+
+fn explain_agent(view: &View<'_>, name: &str, facts: &Facts) -> Result<Explanation, NameFault> {
+    let name = name.trim_start_matches('@');
+    let agents = &view.indexes.agents;
+    let agent = match agents.iter().find(|a| a.path() == name) {
+        Some(agent) => agent,
+        None => pick("agent", name, agents, |a| (&a.qualified, &a.source.name))?,
+    };
+    let input = ExplainInput {
+        guarded: agent.guarded(),
+        exposure: crate::admission::Exposure::Listed,
+        group: None,
+        always: false,
+        gated: None,
+        file: Some(&agent.source.place.doc.file),
         generation: view.generation,
     };
     Ok(explain_one(&input, facts, view.policy))

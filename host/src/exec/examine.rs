@@ -6,7 +6,8 @@ use super::permission::{PermissionDecision, as_opinion, facts_of};
 use super::ports::Refused;
 use super::state::Ordinal;
 use crate::admission::{
-    AccessVerdict, ApprovalDecision, Extra, Facts, LivePolicy, Opinion, access, approval, can_access_tool,
+    AccessVerdict, ApprovalDecision, Declared, Extra, Facts, Gated, LivePolicy, Opinion, access, approval,
+    can_access_tool,
 };
 use crate::index::Tool;
 use plugin_sdk::{ToolError, ToolExecutionContext, ToolUse};
@@ -19,6 +20,8 @@ pub(super) struct Examined<'a> {
     pub(super) tool: &'a Tool,
     pub(super) frozen: Frozen,
     pub(super) decision: ApprovalDecision,
+    /// What is said about asking, the way to the tool included.
+    pub(super) declared: &'a Declared,
 }
 
 impl Examined<'_> {
@@ -60,7 +63,7 @@ impl ToolExecutor {
         let sent = arguments::parse(call).map_err(|error| early(Some(tool), error))?;
         let frozen = arguments::validate(tool, sent).map_err(|error| early(Some(tool), error))?;
         match self.judge(tool, &frozen, place, cx) {
-            Ok(decision) => Ok(Examined { tool, frozen, decision }),
+            Ok(decision) => Ok(Examined { tool, frozen, decision, declared: self.gated(tool).declared }),
             Err(error) => {
                 let key = (error.code != "LOOP_BLOCKED").then(|| call_key(tool, &frozen));
                 Err(Box::new(Stopped { tool: Some(tool), key, frozen: Some(frozen), error }))
@@ -104,9 +107,15 @@ impl ToolExecutor {
             parent: None,
             granted: self.standing_grant(tool, policy).is_some(),
         };
-        let decision = approval(&tool.gated(), facts, policy, &extra);
+        let decision = approval(&self.gated(tool), facts, policy, &extra);
         denied(&decision)?;
         Ok(decision)
+    }
+
+    /// A tool for the approval decision; a chat command may ask beside it, for the call it makes itself.
+    pub(super) fn gated<'a>(&'a self, tool: &'a Tool) -> Gated<'a> {
+        let turn = self.turn.as_ref().filter(|_| self.nest.depth == 0);
+        tool.gated().reached_by(turn.and_then(|t| t.ports.gates.command.as_ref()))
     }
 
     /// The remembered yes that covers a tool as it is.

@@ -2,7 +2,7 @@
 
 use super::examine::Examined;
 use super::ports::{CallIdentity, FileDigest, Gravity, SessionOffer};
-use crate::admission::{Facts, may_remember};
+use crate::admission::{Facts, Gated, may_remember};
 use crate::index::{canonical_json, sha256_hex};
 use crate::task::blocking;
 use plugin_sdk::{Approval, Capability, CommandLine, ToolExecutionContext};
@@ -63,10 +63,10 @@ pub(super) fn gravity(examined: &Examined<'_>) -> Gravity {
 /// Whether the yes may be remembered, and what would end the asking for good.
 pub(super) fn offer(examined: &Examined<'_>, facts: &Facts) -> Option<SessionOffer> {
     let tool = examined.tool;
-    if !may_remember(&tool.gated(), &examined.decision, facts) {
+    if !may_remember(&Gated { declared: examined.declared, ..tool.gated() }, &examined.decision, facts) {
         return None;
     }
-    let undeclared = tool.declared.approval == Approval::OnRisk;
+    let undeclared = examined.declared.approval == Approval::OnRisk;
     let ends = match tool.file() {
         Some(file) => format!("`capabilities` in {file}"),
         None => format!("tools.override.\"{}\".requires_approval = \"never\"", tool.qualified),

@@ -1,6 +1,6 @@
 //! What the executor asks of the turn it works for.
 
-use crate::admission::Because;
+use crate::admission::{Because, Declared};
 use crate::index::Tool;
 use crate::session::SessionGrants;
 use async_trait::async_trait;
@@ -160,4 +160,6 @@ pub struct Gates {
     pub grants: Option<SessionGrants>,
     /// Text form of the session, part of what a yes is bound to.
     pub session: String,
+    /// What a chat command asks for beside its tool.
+    pub command: Option<Declared>,
 }

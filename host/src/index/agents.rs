@@ -12,6 +12,9 @@ use plugin_sdk::{Diagnostic, OwnerPath};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Name and provider of the built-in model.
+const OFFLINE: &str = "offline";
+
 /// A sealed agent.
 #[derive(Debug, Clone)]
 pub struct Agent {
@@ -193,7 +196,11 @@ fn named_skills(agent: &Agent, ground: &AgentGround<'_>, out: &mut Vec<Diagnosti
 /// The configured model that the agent asks for, by name or by provider.
 fn model(agent: &Agent, bot: &BotConfig, out: &mut Vec<Diagnostic>) -> Option<String> {
     let limits = &agent.source.limits;
-    let provider_of = |name: &str| bot.models.get(name).map(|m| provider_name(m.provider));
+    // the built-in model needs no configuration
+    let provider_of = |name: &str| match bot.models.get(name) {
+        None if name == OFFLINE => Some(OFFLINE.to_string()),
+        found => found.map(|m| provider_name(m.provider)),
+    };
     let place = &agent.source.place;
     if let Some(name) = &limits.model {
         let Some(has) = provider_of(name) else {
@@ -213,10 +220,10 @@ fn model(agent: &Agent, bot: &BotConfig, out: &mut Vec<Diagnostic>) -> Option<St
         return Some(name.clone());
     }
     let wanted = limits.provider.as_ref()?;
-    let main = bot.agent.model.clone().unwrap_or_else(|| "default".into());
-    let fits = |name: &String| provider_of(name).as_deref() == Some(wanted.as_str());
-    if let Some(name) = std::iter::once(&main).chain(bot.models.keys()).find(|n| fits(n)) {
-        return Some(name.clone());
+    let main = bot.agent.model.as_deref().unwrap_or("default");
+    let names = std::iter::once(main).chain(bot.models.keys().map(String::as_str)).chain([OFFLINE]);
+    if let Some(name) = names.into_iter().find(|n| provider_of(n).as_deref() == Some(wanted.as_str())) {
+        return Some(name.to_string());
     }
     let mut known: Vec<String> = bot.models.values().map(|m| provider_name(m.provider)).collect();
     known.sort();

@@ -48,7 +48,8 @@ pub fn build_after(parts: Parts<'_>, previous: Option<&Indexes>) -> (Option<Inde
     };
     let agents = agents::agents(parts.agents, &ground, &mut out);
     let hooks = hooks::hooks(parts.hooks, &present, &mut out);
-    let commands = commands::commands(registry.tools(), &mut out);
+    let names = ToolNames { registry: &registry, present: &present };
+    let commands = commands::commands(&parts.commands, &names, &platforms, &mut out);
     let known = Known {
         bot: parts.bot,
         doc: parts.bot_doc.as_deref(),

@@ -28,7 +28,7 @@ pub use canonical::{canonical_json, hash_json, sha256_hex};
 pub use commands::BUILTIN_COMMANDS;
 pub use hooks::Hook;
 pub use names::{RESERVED, digest_form, is_plain, is_reserved, wire_names};
-pub use parts::{CommandEntry, Indexes, Parts, Section, Skill, fold_word};
+pub use parts::{CommandEntry, CommandGate, CommandInput, Indexes, Parts, Section, Skill, fold_word};
 pub use ranking::{
     ItemId, ItemKind, RankItem, RankParam, Ranking, Word, is_cjk, is_generic_word, is_stop_word, params_of,
     query_terms, stem, terms_of, words_of,

@@ -8,8 +8,8 @@ use super::tool_index::ToolIndex;
 use crate::admission::{Exposure, Guarded, Rules};
 use crate::config::BotConfig;
 use crate::config::doc::Doc;
-use crate::loader::{AgentSource, CommandSource, Placement, SectionSource, SkillSource};
-use plugin_sdk::OwnerPath;
+use crate::loader::{AgentSource, CommandArgument, CommandSource, Placement, SectionSource, SkillSource};
+use plugin_sdk::{Approval, OwnerPath};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -80,9 +80,9 @@ impl Indexes {
     }
 }
 
-/// How command words are compared.
+/// How command words are compared; a space counts too, so that a menu can show two words as one.
 pub fn fold_word(word: &str) -> String {
-    word.to_lowercase().replace('-', "_")
+    word.to_lowercase().replace(['-', ' '], "_")
 }
 
 /// A sealed skill.
@@ -169,30 +169,59 @@ impl Section {
     }
 }
 
-/// A chat command: a word that calls a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A chat command: one word or two that call a tool.
+#[derive(Debug, Clone, PartialEq)]
 pub struct CommandEntry {
-    /// The word.
+    /// `weather`, or two words as in `todo add`.
     pub word: String,
-    /// Further words.
+    /// Further ones.
     pub aliases: Vec<String>,
-    /// The tool.
+    /// The tool; a command with a program of its own has a hidden one.
     pub tool: ToolId,
     /// Its qualified name.
     pub qualified: String,
-    /// Its owner.
+    /// Owner of the command.
     pub owner: OwnerPath,
     /// Shown in help.
     pub description: String,
     /// Shown after the word.
     pub usage: Option<String>,
-    /// Property that takes the rest of the line.
-    pub argument: Option<String>,
+    /// How the rest of the line becomes arguments.
+    pub input: CommandInput,
     /// Not in help.
     pub hidden: bool,
+    /// What it asks for beside the tool's own gates.
+    pub gate: CommandGate,
+    /// Where it stands.
+    pub file: Option<String>,
+}
+
+/// How the rest of a command line is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandInput {
+    /// All of it is one property, or nothing is taken.
+    Line(Option<String>),
+    /// Typed arguments in order.
+    Words(Vec<CommandArgument>),
+}
+
+/// What stands between a person and a command, beside the gates of its tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandGate {
+    /// Admission fields.
+    pub rules: Rules,
+    /// When it asks.
+    pub asks: Approval,
+    /// Deadline.
+    pub timeout_seconds: Option<f64>,
 }
 
 impl CommandEntry {
+    /// For the predicate: its own fields, beside those of its tool.
+    pub fn guarded(&self) -> Guarded<'_> {
+        Guarded { rules: &self.gate.rules, owner: &self.owner, names: &[], in_group: true }
+    }
+
     /// The word, then the aliases.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.word.as_str()).chain(self.aliases.iter().map(String::as_str))

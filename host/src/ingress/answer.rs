@@ -1,5 +1,6 @@
 //! Inside the lane: lease → route → command or turn → what is said.
 
+use super::agent::{self, Chosen};
 use super::arrive::Arrived;
 use super::command;
 use super::desk::Desk;
@@ -62,7 +63,10 @@ pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: Place)
         Route::Builtin(builtin, args) => command::builtin(desk, (&arrived, Some(&place)), &lease, builtin, &args).await,
         Route::Plugin(n, args) => command::plugin(desk, &arrived, &lease, &place, (n, args)).await,
         Route::Unknown { word, nearest } => command::unknown(desk, &lease, &word, nearest.as_deref()),
-        Route::Turn => Said::of(run_turn(desk, &arrived, &lease, &place).await),
+        Route::Turn => match agent::choose(desk, &arrived.who, &lease) {
+            Ok(chosen) => Said::of(run_turn(desk, &arrived, &lease, &place, chosen).await),
+            Err(sentence) => Said::notice(sentence),
+        },
     };
     (arrived, said)
 }
@@ -88,13 +92,19 @@ pub(super) fn with_view<T>(desk: &Desk, lease: &Lease, f: impl FnOnce(&View<'_>)
     })
 }
 
-async fn run_turn(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, place: &Arc<Place>) -> TurnReport {
+async fn run_turn(
+    desk: &Arc<Desk>,
+    arrived: &Arrived,
+    lease: &Lease,
+    place: &Arc<Place>,
+    chosen: Chosen,
+) -> TurnReport {
     let stop = Stop::new();
     let done = CancellationSignal::new();
     follow(desk, &stop, place, lease, &done);
     let way = Way::chat(desk, arrived, place, lease, &stop).await;
     let events = Arc::clone(&way.shown);
-    let cx = turn_context::build(desk, &arrived.who, lease, way, stop).await;
+    let cx = turn_context::build(desk, &arrived.who, lease, (way, stop), chosen).await;
     let report = turn::run(cx).await;
     done.request();
     events.finished().await;

@@ -3,15 +3,18 @@
 use super::answer::{Said, with_view};
 use super::arrive::Arrived;
 use super::desk::Desk;
-use super::direct::by_name;
+use super::direct::{NamedCall, by_name};
 use super::turn_context::Way;
+use crate::admission::{Declared, can_access_tool};
 use crate::commands;
+use crate::config::Texts;
 use crate::generation::Lease;
-use crate::index::CommandEntry;
-use crate::route::Builtin;
+use crate::index::{CommandEntry, CommandInput};
+use crate::loader::ArgumentKind;
+use crate::route::{ArgumentFault, Builtin, read_arguments};
 use crate::session::{Place, StopCause};
 use crate::turn::{self, Compacted, Stop};
-use plugin_sdk::{CancellationSignal, Role, Scope};
+use plugin_sdk::{Approval, CancellationSignal, Role, Scope};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -146,33 +149,69 @@ pub(super) async fn plugin(
 ) -> Said {
     let texts = desk.texts(&lease.contents().bot);
     let Some(entry) = lease.contents().indexes.commands.get(n) else { return Said::notice(String::new()) };
+    let refused = can_access_tool(&entry.guarded(), &arrived.who.facts, &desk.policy.read()).is_err();
+    if refused {
+        return Said::notice(texts.get("command-denied", &[("name", &entry.word)]));
+    }
+    let input = match input(entry, &args) {
+        Ok(input) => input,
+        Err(fault) => return Said::notice(misread(&texts, entry, &fault)),
+    };
     let stop = Stop::new();
     let done = CancellationSignal::new();
     super::answer::follow(desk, &stop, place, lease, &done);
-    let way = Way::chat(desk, arrived, place, lease, &stop).await;
+    let mut way = Way::chat(desk, arrived, place, lease, &stop).await;
+    way.gates.command = asks_too(entry);
     let shown = Arc::clone(&way.shown);
-    let called = by_name(desk, &arrived.who, lease, way, &stop, (&entry.qualified, input(entry, &args))).await;
+    let call = NamedCall { tool: &entry.qualified, input, limit: entry.gate.timeout_seconds };
+    let called = by_name(desk, &arrived.who, lease, way, &stop, call).await;
     done.request();
     shown.finished().await;
     let Some(error) = &called.result.error else { return Said::answer(called.result.model_content()) };
     match error.code.as_str() {
         "TOOL_NOT_ALLOWED" | "NOT_FOUND" => Said::notice(texts.get("command-denied", &[("name", &entry.word)])),
-        "VALIDATION_ERROR" => {
-            let usage = format!("/{} {}", entry.word, entry.usage.as_deref().unwrap_or_default());
-            let usage = texts.get("command-usage", &[("usage", usage.trim())]);
-            Said::notice(format!("{usage}\n{}", error.message))
-        }
+        "VALIDATION_ERROR" => Said::notice(format!("{}\n{}", usage(&texts, entry), error.message)),
         "CANCELLED" => Said::notice(texts.get("turn-stopped", &[])),
         "APPROVAL_REJECTED" => Said::notice(texts.get("call-not-run", &[])),
         _ => Said::notice(error.message.clone()),
     }
 }
 
-/// The rest of the line as the argument the command names.
-fn input(entry: &CommandEntry, args: &str) -> Value {
-    let mut map = Map::new();
-    if let (Some(argument), false) = (&entry.argument, args.is_empty()) {
-        map.insert(argument.clone(), json!(args));
-    }
-    Value::Object(map)
+/// The rest of the line as arguments.
+fn input(entry: &CommandEntry, args: &str) -> Result<Value, ArgumentFault> {
+    let map = match &entry.input {
+        CommandInput::Words(arguments) => read_arguments(arguments, args)?,
+        CommandInput::Line(Some(argument)) if !args.is_empty() => Map::from_iter([(argument.clone(), json!(args))]),
+        CommandInput::Line(_) => Map::new(),
+    };
+    Ok(Value::Object(map))
+}
+
+/// What the command asks for beside its tool.
+fn asks_too(entry: &CommandEntry) -> Option<Declared> {
+    let asks = entry.gate.asks;
+    let source = || format!("requires_approval of /{}", entry.word);
+    (asks != Approval::Never).then(|| Declared { approval: asks, source: source() })
+}
+
+fn usage(texts: &Texts, entry: &CommandEntry) -> String {
+    let usage = format!("/{} {}", entry.word, entry.usage.as_deref().unwrap_or_default());
+    texts.get("command-usage", &[("usage", usage.trim())])
+}
+
+/// What is wrong with a line, and how it is written.
+fn misread(texts: &Texts, entry: &CommandEntry, fault: &ArgumentFault) -> String {
+    let said = match fault {
+        ArgumentFault::Missing(name) => texts.get("command-argument-missing", &[("name", name)]),
+        ArgumentFault::TooMany(rest) => texts.get("command-argument-extra", &[("rest", rest)]),
+        ArgumentFault::Unreadable { name, kind, word } => {
+            let key = match kind {
+                ArgumentKind::Bool => "command-argument-bool",
+                ArgumentKind::Number => "command-argument-number",
+                _ => "command-argument-int",
+            };
+            texts.get(key, &[("name", name), ("word", word)])
+        }
+    };
+    format!("{said}\n{}", usage(texts, entry))
 }

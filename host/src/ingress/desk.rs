@@ -94,6 +94,13 @@ impl ModelShelf {
         Some(Summarizer { model, context_window: bot.models.get(name).map_or(128_000, |m| m.context_window) })
     }
 
+    /// The model of a name in the configuration, else the bot's.
+    pub fn of(&self, bot: &Arc<BotConfig>, name: Option<&str>) -> Arc<dyn ModelClient> {
+        let Some(name) = name.filter(|_| self.fixed.is_none()) else { return self.main(bot) };
+        let models = self.models(bot);
+        models.get(name).unwrap_or_else(|| models.main())
+    }
+
     /// Name of the bot's model in its configuration, and the states of all.
     pub fn states(&self, bot: &Arc<BotConfig>) -> (String, Vec<(String, ModelState)>) {
         let models = self.models(bot);

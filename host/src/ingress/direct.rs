@@ -1,5 +1,6 @@
 //! Calls without a channel: one question, one tool. The same gates, the same turn.
 
+use super::agent;
 use super::answer::follow;
 use super::approve::Beforehand;
 use super::arrive::Who;
@@ -153,8 +154,10 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
         over: None,
         repeats: None,
     };
-    let cx = turn_context::build(desk, &who, &lease, way, stop).await;
-    let report = turn::run(cx).await;
+    let report = match agent::choose(desk, &who, &lease) {
+        Ok(chosen) => turn::run(turn_context::build(desk, &who, &lease, (way, stop), chosen).await).await,
+        Err(sentence) => TurnReport::said(way.turn_id, who.session.to_string(), lease.number(), sentence),
+    };
     done.request();
     drop(place);
     if !kept {
@@ -235,7 +238,8 @@ pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, boo
         over: None,
         repeats: None,
     };
-    let called = by_name(desk, &who, &lease, way, &stop, (&qualified, order.input)).await;
+    let named = NamedCall { tool: &qualified, input: order.input, limit: None };
+    let called = by_name(desk, &who, &lease, way, &stop, named).await;
     done.request();
     drop(place);
     if !kept {
@@ -265,6 +269,14 @@ impl Offered for AnyName {
     }
 }
 
+/// A call by name.
+pub(super) struct NamedCall<'a> {
+    pub(super) tool: &'a str,
+    pub(super) input: Value,
+    /// Seconds, where the caller sets a limit of its own; the tool's holds too.
+    pub(super) limit: Option<f64>,
+}
+
 /// One call by name through the executor's phases.
 pub(super) async fn by_name(
     desk: &Arc<Desk>,
@@ -272,12 +284,13 @@ pub(super) async fn by_name(
     lease: &Lease,
     way: Way,
     stop: &Stop,
-    (tool, input): (&str, Value),
+    call: NamedCall<'_>,
 ) -> Called {
     let bot = &lease.contents().bot;
+    let seconds = call.limit.unwrap_or(f64::INFINITY).min(bot.agent.turn_timeout_seconds);
     let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.gates);
-    let countdown =
-        Countdown::new(Arc::clone(&desk.core.clock), Duration::from_secs_f64(bot.agent.turn_timeout_seconds));
+    let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let countdown = Countdown::new(Arc::clone(&desk.core.clock), limit);
     let hooks = ports.executor.turn_hooks(None);
     let executor = ports.executor.for_turn(TurnPorts {
         offered: Arc::new(AnyName(lease.contents().indexes.tools.clone())),
@@ -301,7 +314,7 @@ pub(super) async fn by_name(
     cx.turn_id = way.turn_id;
     cx.session_id = who.session.to_string();
     cx.cancellation = stop.signal().clone();
-    let result = executor.execute_one(ToolUse::new("c1", tool, input), &cx, None).await;
+    let result = executor.execute_one(ToolUse::new("c1", call.tool, call.input), &cx, None).await;
     let record = executor.take_records().into_iter().next_back();
     Called { result, record }
 }

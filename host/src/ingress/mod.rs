@@ -3,6 +3,7 @@
 
 mod about;
 mod again;
+mod agent;
 mod answer;
 mod approve;
 mod arrive;

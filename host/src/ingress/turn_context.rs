@@ -1,6 +1,7 @@
 //! Builds what a turn is given.
 
 use super::about::{About, Repeats};
+use super::agent::Chosen;
 use super::approve::AskHere;
 use super::arrive::{Arrived, Who};
 use super::desk::Desk;
@@ -89,7 +90,7 @@ pub(super) async fn gates(desk: &Desk, who: &Who, approval: Option<Arc<dyn Appro
             None
         }
     };
-    Gates { approval, grants, session: who.session.to_string() }
+    Gates { approval, grants, session: who.session.to_string(), command: None }
 }
 
 /// What owners are allowed in a generation.
@@ -172,7 +173,13 @@ pub(super) fn call_ports(
 }
 
 /// Everything a turn needs.
-pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, stop: Stop) -> TurnContext {
+pub(super) async fn build(
+    desk: &Arc<Desk>,
+    who: &Who,
+    lease: &Lease,
+    (way, stop): (Way, Stop),
+    chosen: Chosen,
+) -> TurnContext {
     let bot = Arc::clone(&lease.contents().bot);
     let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
     let turn_id = way.turn_id;
@@ -185,11 +192,14 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
     };
     let mut resume = serde_json::to_value(&about).unwrap_or(Value::Null);
     desk.core.redactor.redact_value(&mut resume);
-    let model_config = bot.models.get(bot.agent.model.as_deref().unwrap_or("default"));
+    let indexes = Arc::clone(&lease.contents().indexes);
+    let own_model = chosen.agent.and_then(|i| indexes.agents.get(i)).and_then(|a| a.model.clone());
+    let model_name = own_model.as_deref().or(bot.agent.model.as_deref()).unwrap_or("default");
+    let model_config = bot.models.get(model_name);
     TurnContext {
         with: Answering {
             generation: lease.number(),
-            indexes: Arc::clone(&lease.contents().indexes),
+            indexes,
             bot_name: desk.bot_name(&bot).into(),
             texts: desk.texts(&bot),
             hold: Arc::new(lease.clone()),
@@ -198,7 +208,8 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
         about: Incoming {
             turn_id: turn_id.clone(),
             origin: way.origin,
-            message: who.message.clone(),
+            message: chosen.message.unwrap_or_else(|| who.message.clone()),
+            agent: chosen.agent,
             facts: who.facts.clone(),
             given_role: who.given_role,
             session: who.session.clone(),
@@ -210,7 +221,7 @@ pub(super) async fn build(desk: &Arc<Desk>, who: &Who, lease: &Lease, way: Way, 
             resume,
         },
         ports: TurnPorts {
-            model: desk.models.main(&bot),
+            model: desk.models.of(&bot, own_model.as_deref()),
             context_window: model_config.map_or(128_000, |m| m.context_window),
             summarizer: desk.models.summarizer(&bot),
             sessions: desk.talk.sessions.clone(),

@@ -38,6 +38,13 @@ pub struct CommandSource {
     pub place: Place,
 }
 
+impl CommandSource {
+    /// Local name of the hidden tool that a program of its own is.
+    pub fn tool_name(&self) -> String {
+        format!("command__{}", self.name.replace('/', "__"))
+    }
+}
+
 /// What stands between a person and a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandGate {

@@ -1,12 +1,13 @@
 //! Which blocks a turn has. The texts come from the sealed generation alone, so that turns without a change
 //! of generation, person or platform share every byte.
 
+use super::agent;
 use super::budget::{Block, Prompt, PromptOverflow, fit};
 use super::texts;
 use crate::catalog::Controller;
 use crate::config::DeferredForm;
-use crate::index::{Indexes, Section, Skill};
-use crate::loader::{Layer, Placement, Retention};
+use crate::index::{Agent, Indexes, Section, Skill};
+use crate::loader::{Layer, Retention};
 use plugin_sdk::OwnerPath;
 
 /// Longest description of a skill's line.
@@ -36,6 +37,7 @@ pub struct PromptInput<'a> {
 pub fn build(input: &PromptInput<'_>) -> Result<Prompt, PromptOverflow> {
     let mut blocks = host_blocks(input);
     blocks.extend(agents_md(input));
+    blocks.extend(input.catalog.chosen().into_iter().flat_map(agent::blocks));
     blocks.extend(always_skills(input));
     blocks.extend(sections(input));
     fit(blocks, input.budget)
@@ -69,7 +71,8 @@ fn host_blocks(input: &PromptInput<'_>) -> Vec<Block> {
     ]
 }
 
-/// Counts and one line per skill, never lists of tools.
+/// Counts and one line per skill and agent, never lists of tools. What belongs to the chosen agent comes first, so
+/// that the limit takes it last.
 fn summaries(input: &PromptInput<'_>) -> String {
     let mut lines = Vec::new();
     let owners = input.catalog.deferred_by_owner();
@@ -77,10 +80,19 @@ fn summaries(input: &PromptInput<'_>) -> String {
         lines.push(texts::SUMMARY_TOOLS.to_string());
         lines.extend(owners.iter().map(|(owner, n)| format!("- {}: {n}", owner_name(owner))));
     }
-    let skills: Vec<&Skill> = visible_skills(input).filter(|s| !s.source.always).collect();
+    let mut skills: Vec<(usize, &Skill)> = visible_skills(input).filter(|(_, s)| !s.source.always).collect();
+    let chosen = input.catalog.chosen();
+    let named = |position: usize| chosen.is_some_and(|a| a.skills.contains(&position));
+    skills.sort_by_key(|(i, s)| !(input.catalog.is_agents_skill(s) || named(*i)));
     if !skills.is_empty() {
         lines.push(texts::SUMMARY_SKILLS.to_string());
-        lines.extend(skills.iter().map(|s| format!("- {}: {}", s.qualified, one_line(&s.source.description))));
+        lines.extend(skills.iter().map(|(_, s)| format!("- {}: {}", s.qualified, one_line(&s.source.description))));
+    }
+    let agents: Vec<&Agent> = other_agents(input).collect();
+    if !agents.is_empty() {
+        lines.push(texts::SUMMARY_AGENTS.to_string());
+        let line = |a: &&Agent| format!("- {}: {}", input.catalog.mention(a), one_line(&a.source.about.description));
+        lines.extend(agents.iter().map(line));
     }
     bounded(&lines, input.form)
 }
@@ -123,10 +135,15 @@ fn bounded(lines: &[String], form: DeferredForm) -> String {
     out
 }
 
-fn visible_skills<'a>(input: &'a PromptInput<'_>) -> impl Iterator<Item = &'a Skill> {
-    let admitted = input.catalog.admitted();
-    let all = input.indexes.skills.iter().enumerate();
-    all.filter(move |(i, s)| admitted.skill(*i) && s.source.placement == Placement::Plugin).map(|(_, s)| s)
+fn visible_skills<'a>(input: &'a PromptInput<'_>) -> impl Iterator<Item = (usize, &'a Skill)> {
+    input.indexes.skills.iter().enumerate().filter(|(i, _)| input.catalog.skill_visible(*i))
+}
+
+/// Agents the person could name instead of the present one.
+fn other_agents<'a>(input: &'a PromptInput<'_>) -> impl Iterator<Item = &'a Agent> {
+    let all = input.indexes.agents.iter().enumerate().filter(|(i, _)| input.catalog.agent_visible(*i));
+    let chosen = input.catalog.chosen().map(|a| a.qualified.as_str());
+    all.map(|(_, a)| a).filter(move |a| Some(a.qualified.as_str()) != chosen)
 }
 
 fn agents_md(input: &PromptInput<'_>) -> Vec<Block> {
@@ -155,7 +172,8 @@ fn serves(input: &PromptInput<'_>, owner: &OwnerPath) -> bool {
     let admitted = input.catalog.admitted();
     let tools = input.indexes.tools.tools().iter();
     tools.into_iter().any(|t| t.owner() == owner && admitted.tool(t.id) && !t.def().options.hidden)
-        || visible_skills(input).any(|s| s.owner == *owner)
+        || visible_skills(input).any(|(_, s)| s.owner == *owner)
+        || input.indexes.agents.iter().enumerate().any(|(i, a)| a.owner == *owner && input.catalog.agent_visible(i))
 }
 
 fn always_skills(input: &PromptInput<'_>) -> Vec<Block> {

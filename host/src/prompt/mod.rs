@@ -2,6 +2,7 @@
 //! takes is in the report; nothing is cut silently. Must not hold time, sender or ids: those belong to the
 //! newest user message. Next room: `model`.
 
+mod agent;
 mod blocks;
 mod budget;
 mod texts;

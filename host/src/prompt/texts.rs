@@ -32,5 +32,8 @@ pub(super) const PLAIN: &str = "Use the tools in your list when they help. There
 
 /// First line of the summaries.
 pub(super) const SUMMARY_TOOLS: &str = "Tools to be found, by owner:";
+/// First line of the agents.
+pub(super) const SUMMARY_AGENTS: &str =
+    "Agents (a person has one answer by writing its @name at the start of a message; you cannot call them):";
 /// First line of the skills.
 pub(super) const SUMMARY_SKILLS: &str = "Skills:";

@@ -86,9 +86,9 @@ pub enum Route {
     Turn,
 }
 
-/// Case-folded, `-` as `_`.
+/// Case-folded, `-` and the space between two words as `_`.
 pub fn fold(word: &str) -> String {
-    word.to_lowercase().replace('-', "_")
+    crate::index::fold_word(word)
 }
 
 /// `/word rest`, or nothing. A slash that is followed by no letter or digit is text (`/ `, `//`, a path like `/etc/x`).
@@ -115,14 +115,30 @@ pub fn control(text: &str) -> Option<(Builtin, String)> {
     builtin.is_control().then_some((builtin, words.args))
 }
 
+/// `/todo add milk`: a command of two words goes before one that is called like the first.
+fn two_words<'a>(words: &Words, plugin_words: impl Iterator<Item = (usize, &'a str)>) -> Option<Route> {
+    let end = words.args.find(char::is_whitespace).unwrap_or(words.args.len());
+    let (second, rest) = words.args.split_at(end);
+    let both = fold(&format!("{} {second}", words.word));
+    let mut two = plugin_words.filter(|(_, w)| w.contains(' '));
+    two.find(|(_, w)| fold(w) == both).map(|(n, _)| Route::Plugin(n, rest.trim().to_string()))
+}
+
 /// What a message is, given the command words of the generation (folded, in order).
 pub fn route<'a>(text: &str, plugin_words: impl Iterator<Item = (usize, &'a str)> + Clone) -> Route {
     let Some(words) = parse(text) else { return Route::Turn };
     if let Some(builtin) = Builtin::of(&words.word) {
         return Route::Builtin(builtin, words.args);
     }
+    if let Some(found) = two_words(&words, plugin_words.clone()) {
+        return found;
+    }
     if let Some((n, _)) = plugin_words.clone().find(|(_, w)| fold(w) == words.word) {
         return Route::Plugin(n, words.args);
+    }
+    let inside = |w: &str| w.split_once(' ').is_some_and(|(group, _)| fold(group) == words.word);
+    if let Some((_, first)) = plugin_words.clone().find(|(_, w)| inside(w)) {
+        return Route::Unknown { nearest: Some(first.to_string()), word: words.word };
     }
     let known = Builtin::ALL.iter().map(|(_, w)| *w).chain(plugin_words.map(|(_, w)| w));
     Route::Unknown { nearest: nearest(&words.word, known), word: words.word }

@@ -165,6 +165,7 @@ impl World {
             snapshot,
             mentioned: HashSet::from(["old-tool".to_string()]),
             can_ask: true,
+            agent: None,
         }))
     }
 }

@@ -42,6 +42,7 @@ impl<'a> Run<'a> {
             bot: &cx.with.bot,
             snapshot: &snapshot,
             mentioned,
+            agent: cx.about.agent,
             can_ask: cx.ports.question.is_some(),
         }));
         let prompt = compose(cx, &catalog);

@@ -5,7 +5,7 @@ use super::outcome::{CancelledBy, TurnReport};
 use crate::admission::{Facts, PolicyCell};
 use crate::config::{BotConfig, Redactor, Texts};
 use crate::exec::{Gates, Owners, ToolArtifactStore, ToolExecutor};
-use crate::index::Indexes;
+use crate::index::{Agent, Indexes};
 use crate::journal::Journal;
 use crate::model::ModelClient;
 use crate::session::{SessionKey, Sessions};
@@ -44,6 +44,8 @@ pub struct Incoming {
     pub origin: OriginKind,
     /// The message.
     pub message: Message,
+    /// The agent that answers, by its position in the indexes; `None` = the bot itself.
+    pub agent: Option<usize>,
     /// Facts for the predicate.
     pub facts: Facts,
     /// The role was given (command line), not looked up: then it stays.
@@ -133,6 +135,18 @@ pub struct TurnContext {
     pub ports: TurnPorts,
     /// How calls run.
     pub calls: CallPorts,
+}
+
+impl TurnContext {
+    /// The chosen agent.
+    pub fn agent(&self) -> Option<&Agent> {
+        self.with.indexes.agents.get(self.about.agent?)
+    }
+
+    /// Model steps of this turn: the agent's own, else the bot's.
+    pub fn max_steps(&self) -> u32 {
+        self.agent().and_then(|a| a.source.limits.steps()).unwrap_or(self.with.bot.agent.max_iterations)
+    }
 }
 
 /// Ends a turn at any moment. The first reason counts. Clones share it.

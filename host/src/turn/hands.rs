@@ -71,6 +71,7 @@ fn call_context(
         .clone()
         .map(|port| Arc::new(TurnAsk { port, events: cx.ports.events.clone(), log: log.clone() }) as Arc<dyn Ask>);
     call.turn_id.clone_from(&cx.about.turn_id);
+    call.agent_id = cx.agent().map(|a| a.qualified.clone()).unwrap_or_default();
     call.session_id = cx.about.session.to_string();
     call.cancellation = cancel.clone();
     call.locale = locale(cx.with.bot.bot.language).into();

@@ -113,6 +113,27 @@ impl TurnOutcome {
     }
 }
 
+impl TurnReport {
+    /// The report of a message that a sentence of the host answers: no model was asked.
+    pub fn said(turn_id: String, session_id: String, generation: u64, text: String) -> Self {
+        Self {
+            turn_id,
+            session_id,
+            generation,
+            outcome: TurnOutcome::Completed,
+            footer: None,
+            segments: vec![Segment::plain(&text)],
+            text,
+            model: String::new(),
+            tool_calls: Vec::new(),
+            questions: Vec::new(),
+            usage: crate::model::Usage::default(),
+            prompt: Value::Null,
+            duration_ms: 0,
+        }
+    }
+}
+
 /// One call of a turn, for reports.
 // SHAPE: 08 §2
 #[derive(Debug, Clone, Serialize)]

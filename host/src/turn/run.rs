@@ -141,7 +141,7 @@ impl Run<'_> {
 
     /// Steps until there is an answer.
     async fn answer(&mut self) -> Result<String, End> {
-        let most = self.cx.with.bot.agent.max_iterations;
+        let most = self.cx.max_steps();
         loop {
             self.steps.step += 1;
             let last = self.steps.step >= most;

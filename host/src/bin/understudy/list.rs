@@ -25,6 +25,8 @@ pub(crate) async fn run(args: &List, setting: &Setting) -> Result<u8, Failure> {
 fn columns(kind: &str) -> &'static [&'static str] {
     match kind {
         "skills" => &["qualified", "owner", "always", "tools", "description"],
+        "agents" => &["qualified", "owner", "platforms", "auto_select", "description"],
+        "hooks" => &["qualified", "owner", "level", "events", "tools"],
         "sections" => &["qualified", "owner", "layer", "order", "retention", "title"],
         "commands" => &["qualified", "owner", "tool", "description"],
         "plugins" => &["qualified", "version", "state", "description"],

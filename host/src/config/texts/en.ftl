@@ -47,11 +47,18 @@ store-degraded = I cannot save anything right now, so I have to stop here.
 ## Access
 access-stranger = I do not know you. Ask the admin to add you: { $principal }
 access-denied = You may not use this.
+agent-ambiguous = Several agents are called { $name }. Write one of these: { $names }.
+agent-denied = @{ $name } is not available to you here.
 command-unknown = There is no command /{ $name }. /help lists them.
 command-unknown-near = There is no command /{ $name }. Did you mean /{ $nearest }?
 command-denied = You may not use /{ $name }.
 call-not-run = I did not run it.
 command-usage = Usage: { $usage }
+command-argument-missing = { $name } is missing.
+command-argument-int = { $name } is a whole number, not “{ $word }”.
+command-argument-number = { $name } is a number, not “{ $word }”.
+command-argument-bool = { $name } is yes or no, not “{ $word }”.
+command-argument-extra = I do not know what to do with “{ $rest }”.
 
 ## Questions and approvals
 approval-title = May I run { $tool }?

@@ -47,11 +47,18 @@ store-degraded = 目前无法保存任何内容,只能到此为止。
 ## 准入
 access-stranger = 我不认识你。请让管理员添加你:{ $principal }
 access-denied = 你无权使用。
+agent-ambiguous = 有几个代理都叫 { $name }。请写其中一个：{ $names }。
+agent-denied = 你在这里不能使用 @{ $name }。
 command-unknown = 没有命令 /{ $name }。/help 可列出全部命令。
 command-unknown-near = 没有命令 /{ $name }。你是指 /{ $nearest } 吗?
 command-denied = 你无权使用 /{ $name }。
 call-not-run = 好的,没有执行。
 command-usage = 用法:{ $usage }
+command-argument-missing = 缺少 { $name }。
+command-argument-int = { $name } 应为整数，而不是“{ $word }”。
+command-argument-number = { $name } 应为数字，而不是“{ $word }”。
+command-argument-bool = { $name } 应为“是”或“否”，而不是“{ $word }”。
+command-argument-extra = 多出了“{ $rest }”，我不知道该怎么处理。
 
 ## 提问与审批
 approval-title = 可以运行 { $tool } 吗?

@@ -266,7 +266,12 @@ impl World {
             policy: Arc::clone(&self.policy),
             facts: self.facts.clone(),
             given_role: self.given_role,
-            gates: Gates { approval: self.person.clone(), grants: self.grants.clone(), session: "s".into() },
+            gates: Gates {
+                approval: self.person.clone(),
+                grants: self.grants.clone(),
+                session: "s".into(),
+                command: None,
+            },
             journal: self.journal.clone(),
             artifacts: ToolArtifactStore::of_session(self.dir.path(), session),
             data_dir: self.dir.path().to_path_buf(),

@@ -4,10 +4,12 @@ use super::words::*;
 use serde_json::{Value, json};
 
 /// Kinds of `list` and the names of their definitions.
-pub(super) const KINDS: [(&str, &str); 5] = [
+pub(super) const KINDS: [(&str, &str); 7] = [
     ("tools", "list-tools"),
     ("skills", "list-skills"),
+    ("agents", "list-agents"),
     ("sections", "list-sections"),
+    ("hooks", "list-hooks"),
     ("commands", "list-commands"),
     ("plugins", "list-plugins"),
 ];
@@ -161,6 +163,18 @@ pub(super) fn list_of(kind: &'static str) -> Keys {
             ("always", flag()),
             ("admitted", opt(flag())),
             ("reason", opt(text())),
+        ],
+        "agents" => vec![
+            ("platforms", list(text())),
+            ("tools", list(text())),
+            ("skills", list(text())),
+            ("auto_select", flag()),
+        ],
+        "hooks" => vec![
+            ("events", list(one_of(["run.started", "run.finished", "tool.before", "tool.after"]))),
+            ("level", one_of(["host", "plugin", "agent", "skill"])),
+            ("tools", list(text())),
+            ("timeout_seconds", number()),
         ],
         "sections" => vec![
             ("title", opt(text())),
