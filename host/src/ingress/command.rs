@@ -1,5 +1,6 @@
 //! Chat commands: the built-in ones, and a plugin's word that calls its tool.
 
+use super::agent::Chosen;
 use super::answer::{Said, with_view};
 use super::arrive::Arrived;
 use super::desk::Desk;
@@ -100,7 +101,7 @@ async fn compact(desk: &Arc<Desk>, (arrived, place): (&Arrived, Option<&Arc<Plac
     super::answer::follow(desk, &stop, place, lease, &done);
     let way = Way::chat(desk, arrived, place, lease, &stop).await;
     let shown = Arc::clone(&way.shown);
-    let cx = super::turn_context::build(desk, &arrived.who, lease, way, stop).await;
+    let cx = super::turn_context::build(desk, &arrived.who, lease, (way, stop), Chosen::default()).await;
     let compacted = turn::compact(&cx).await;
     done.request();
     shown.finished().await;

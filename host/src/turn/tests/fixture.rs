@@ -164,7 +164,7 @@ impl Table {
         (cx, model)
     }
 
-    fn incoming(&self, turn_id: String, key: &str, agent: None, facts: &Facts, said: &str) -> Incoming {
+    fn incoming(&self, turn_id: String, key: &str, facts: &Facts, said: &str) -> Incoming {
         Incoming {
             turn_id,
             origin: OriginKind::Message,
@@ -180,6 +180,7 @@ impl Table {
                 album_id: None,
                 edited: false,
             },
+            agent: None,
             agent: None,
             facts: facts.clone(),
             given_role: true,
