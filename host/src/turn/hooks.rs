@@ -35,8 +35,8 @@ pub(super) fn of_turn(cx: &TurnContext, catalog: &Arc<Controller>) -> Arc<HookDi
 }
 
 /// The qualified name of the chosen agent.
-fn chosen(_cx: &TurnContext) -> Option<String> {
-    None
+fn chosen(cx: &TurnContext) -> Option<String> {
+    cx.agent().map(|a| a.qualified.clone())
 }
 
 impl Run<'_> {
