@@ -4,6 +4,7 @@ mod answering;
 mod budget;
 mod chatting;
 mod contract;
+mod crashes;
 mod deferred;
 mod diagnostics;
 mod docs;

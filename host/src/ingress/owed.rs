@@ -108,8 +108,5 @@ async fn rerun(
     };
     // The session it began in, whatever the scope of sessions is now.
     arrived.who.session = session.clone();
-    match queue(desk, arrived, &bot) {
-        Ok(task) => Some(task),
-        Err(_full) => None,
-    }
+    queue(desk, arrived, &bot).ok()
 }

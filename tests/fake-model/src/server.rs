@@ -102,6 +102,11 @@ impl Handle {
         self.shared.world().recorded.clone()
     }
 
+    /// Forgets the requests so far.
+    pub fn forget(&self) {
+        self.shared.world().recorded.clear();
+    }
+
     /// Replaces the script.
     pub fn set_script(&self, script: Script) {
         self.shared.world().script = script;

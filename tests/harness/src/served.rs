@@ -39,6 +39,13 @@ impl Served {
         self.handle.requests()
     }
 
+    /// What it was asked, and forgets it.
+    pub fn take_requests(&self) -> Vec<Recorded> {
+        let taken = self.handle.requests();
+        self.handle.forget();
+        taken
+    }
+
     /// Where its API is.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.addr)
