@@ -58,7 +58,8 @@ async fn read(input: &Map<String, Value>, cx: &ToolExecutionContext) -> Result<T
     let part = Part::parse(reference).ok_or_else(|| gone(format!("{reference:?} is no reference")))?;
     let found = recall.sessions.entry(&recall.session, recall.epoch, part.n()).await;
     let entry = found.map_err(|e| unreadable(&e))?.ok_or_else(|| gone(format!("there is no {reference} here")))?;
-    let seen = Recalled::of(&entry, &turn.catalog.sight(&recall.present));
+    let sight = turn.catalog.sight(&recall.present);
+    let seen = Recalled::of(&entry, &sight);
     let raw = input.get("representation").and_then(Value::as_str) == Some("raw");
     let whole = match (raw, seen.is_shown()) {
         (true, true) => raw_text(&entry).await?,
@@ -137,6 +138,7 @@ async fn search(input: &Map<String, Value>, cx: &ToolExecutionContext) -> Result
     let limit = number(input, "limit", 10);
     let page = recall.sessions.page(&recall.session, recall.epoch, after, SCANNED).await.map_err(|e| unreadable(&e))?;
     let whole = page.len() == SCANNED;
+    let sight = turn.catalog.sight(&recall.present);
     let (mut matches, mut lines, mut next, mut stopped) = (Vec::new(), Vec::new(), after, false);
     for entry in &page {
         if matches.len() == limit {
@@ -144,11 +146,7 @@ async fn search(input: &Map<String, Value>, cx: &ToolExecutionContext) -> Result
             break;
         }
         next = entry.n;
-        // the running search would find itself
-        if entry.turn_id == cx.turn_id && entry.role() == "assistant" {
-            continue;
-        }
-        let seen = Recalled::of(entry, &turn.catalog.sight(&recall.present));
+        let seen = Recalled::of(entry, &sight);
         if let Some((reference, snippet)) = seen.find(&query, SNIPPET) {
             lines.push(format!("{reference} ({}): {}", seen.whose(), snippet.replace('\n', " ")));
             matches.push(json!({"ref": reference, "from": seen.whose(), "snippet": snippet}));

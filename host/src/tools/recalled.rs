@@ -32,15 +32,16 @@ impl Part {
 /// One entry, judged for one person.
 pub(super) struct Recalled<'a> {
     entry: &'a HistoryEntry,
+    sight: &'a Sight<'a>,
     shown: bool,
 }
 
 impl<'a> Recalled<'a> {
-    pub(super) fn of(entry: &'a HistoryEntry, sight: &Sight<'_>) -> Self {
+    pub(super) fn of(entry: &'a HistoryEntry, sight: &'a Sight<'a>) -> Self {
         let data = entry.message.get("data").unwrap_or(&Value::Null);
         let author = entry.principal.as_deref().unwrap_or_default();
         let shown = entry.role() != "tool" || sight.sees(entry.tool.as_deref().unwrap_or_default(), data, author);
-        Self { entry, shown }
+        Self { entry, sight, shown }
     }
 
     /// Whether the person may see it.
@@ -72,7 +73,8 @@ impl<'a> Recalled<'a> {
         }
     }
 
-    /// First hit of a folded text, with what stands around it. A summary says nothing new.
+    /// First hit of a folded text, with what stands around it. A summary and what was read back say nothing new;
+    /// calls are not searched.
     pub(super) fn find(&self, folded: &str, chars: usize) -> Option<(String, String)> {
         let n = self.entry.n;
         let hit = |text: &str| snippet(text, folded, chars);
@@ -80,20 +82,30 @@ impl<'a> Recalled<'a> {
             // only the words that stand for it are searched
             return hit(&unseen(self.entry.tool.as_deref()?)).map(|s| (format!("result:{n}:0"), s));
         }
-        if self.entry.role() == SUMMARY {
+        let copies = matches!(self.entry.tool.as_deref(), Some("context_read" | "context_search"));
+        if self.entry.role() == SUMMARY || copies {
             return None;
         }
         if self.entry.role() != "tool" {
-            return hit(&self.written()).map(|s| (format!("message:{n}"), s));
+            return hit(self.said()).map(|s| (format!("message:{n}"), s));
         }
         self.blocks().iter().enumerate().find_map(|(b, text)| hit(text).map(|s| (format!("result:{n}:{b}"), s)))
     }
 
+    fn said(&self) -> &str {
+        word(&self.entry.message, "text")
+    }
+
+    /// Words and calls. Arguments of a tool this person has not stay out, like its results.
     fn written(&self) -> String {
-        let text = self.entry.message.get("text").and_then(Value::as_str).unwrap_or_default().to_string();
+        let author = self.entry.principal.as_deref().unwrap_or_default();
         let calls = self.entry.message.get("calls").and_then(Value::as_array).into_iter().flatten();
-        let lines = calls.map(|c| format!("[call of {} {}]", word(c, "name"), word(c, "arguments")));
-        std::iter::once(text).filter(|t| !t.is_empty()).chain(lines).collect::<Vec<_>>().join("\n")
+        let lines = calls.map(|c| {
+            let name = word(c, "name");
+            let seen = self.sight.sees(name, &Value::Null, author);
+            format!("[call of {name} {}]", if seen { word(c, "arguments") } else { "…" })
+        });
+        std::iter::once(self.said().to_string()).filter(|t| !t.is_empty()).chain(lines).collect::<Vec<_>>().join("\n")
     }
 
     fn blocks(&self) -> Vec<String> {

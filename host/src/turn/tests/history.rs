@@ -1,6 +1,6 @@
 use super::fixture::{Table, calling, text};
 use crate::model::{ModelMessage, ModelRequest};
-use crate::session::{SessionKey, is_sendable};
+use crate::session::{HistoryEntry, SessionKey, is_sendable};
 use crate::tools::testing::{World, facts};
 use crate::turn::run;
 use async_trait::async_trait;
@@ -74,6 +74,35 @@ async fn long_histories_leave_by_whole_turns_and_the_person_is_told_once() {
     assert_eq!(told, 1);
     let whole = table.sessions().history(&SessionKey::from_text("telegram/main/private/-100")).await.unwrap();
     assert_eq!(whole.len(), 80);
+}
+
+#[tokio::test]
+async fn five_hundred_long_messages_fit_into_sixty_percent() {
+    let mut table = Table::new(World::new().configured(|b| b.agent.compaction.enabled = false));
+    table.window = 16_000;
+    let ann = facts("1", Role::User, Scope::Private);
+    let key = SessionKey::from_text("telegram/main/private/-100");
+    let mut transcript = table.sessions().begin(&key, "bulk", json!({}), 10).await.unwrap();
+    let entries = (0..500).map(|n| {
+        let message = match n % 2 {
+            0 => json!({"role": "user", "text": format!("{n} {}", "问word".repeat(400))}),
+            _ => json!({"role": "assistant", "text": "so ".repeat(700), "calls": []}),
+        };
+        HistoryEntry::new(format!("b{}", n / 2), chrono::DateTime::UNIX_EPOCH, Some("telegram:1".into()), message)
+    });
+    transcript.append(entries.collect()).await.unwrap();
+    transcript.commit(crate::session::Commit::default()).await.unwrap();
+    let mut told = 0;
+    for n in 0..3 {
+        let (report, requests) = table.run(&ann, &format!("{n}"), vec![text("noted")]).await;
+        let request = &requests[0];
+        assert!(is_sendable(&request.messages) && request.messages.len() > 4);
+        let messages: u64 = request.messages.iter().map(crate::model::message_tokens).sum();
+        assert!(messages + crate::model::estimate_tokens(&request.system) <= 9_600);
+        assert!(texts(request)[0].contains("earlier messages not shown"));
+        told += usize::from(report.text.contains("no longer fit"));
+    }
+    assert_eq!(told, 1);
 }
 
 #[tokio::test]

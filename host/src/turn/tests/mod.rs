@@ -1,9 +1,14 @@
+mod compaction;
 mod fixture;
 mod history;
+mod hostile;
 mod limits;
 mod loading;
 mod outcomes;
 mod pairs;
 mod prompt;
+mod recall;
+mod reduction;
+mod sendable;
 mod words;
 mod broken;
