@@ -29,7 +29,7 @@ fn look(c: &Controller, query: &str, kind: DiscoverKind, limit: usize) -> plugin
 fn an_empty_query_lists_by_name_skills_first() {
     let c = world().controller(&ann(), &LoadedSnapshot::default());
     let r = look(&c, "", DiscoverKind::All, 20);
-    assert_eq!(names(&r.data), ["maps__trip", "maps__get-weather", "maps__route"]);
+    assert_eq!(names(&r.data), ["maps__trip", "context_read", "context_search", "maps__get-weather", "maps__route"]);
     assert_eq!(r.data["omitted"], 0);
     let r = look(&c, "", DiscoverKind::All, 1);
     assert_eq!(r.data["omitted"], 2);

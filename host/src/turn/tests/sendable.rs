@@ -54,7 +54,8 @@ fn call(id: &str) -> ModelCall {
 }
 
 fn result(id: &str, content: Vec<ContentBlock>) -> ModelMessage {
-    ModelMessage::Tool { call_id: id.into(), tool: "lab__look".into(), content, is_error: false, data: Value::Null }
+    let (data, references) = (Value::Null, Vec::new());
+    ModelMessage::Tool { call_id: id.into(), tool: "lab__look".into(), content, is_error: false, data, references }
 }
 
 /// Ids come again in every step, as some providers number them.
