@@ -32,7 +32,7 @@ fn an_empty_query_lists_by_name_skills_first() {
     assert_eq!(names(&r.data), ["maps__trip", "context_read", "context_search", "maps__get-weather", "maps__route"]);
     assert_eq!(r.data["omitted"], 0);
     let r = look(&c, "", DiscoverKind::All, 1);
-    assert_eq!(r.data["omitted"], 2);
+    assert_eq!(r.data["omitted"], 4);
 }
 
 #[test]

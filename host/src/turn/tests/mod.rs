@@ -10,5 +10,6 @@ mod prompt;
 mod recall;
 mod reduction;
 mod sendable;
+mod wire;
 mod words;
 mod broken;

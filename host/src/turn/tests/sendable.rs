@@ -20,14 +20,14 @@ fn block() -> impl Strategy<Value = ContentBlock> {
 
 /// A step: words of the model, how many calls, and what becomes of their results.
 #[derive(Debug, Clone)]
-enum Made {
+pub(super) enum Made {
     Person(String),
     Says(String),
     Calls { text: String, calls: usize, results: Vec<Vec<ContentBlock>>, order: usize, said_between: Option<String> },
     Orphan(usize),
 }
 
-fn made() -> impl Strategy<Value = Made> {
+pub(super) fn made() -> impl Strategy<Value = Made> {
     let results = prop::collection::vec(prop::collection::vec(block(), 0..3), 0..5);
     let calls = (some_text(), 1usize..5, results, 0usize..5, prop::option::of(some_text()));
     prop_oneof![
@@ -59,7 +59,7 @@ fn result(id: &str, content: Vec<ContentBlock>) -> ModelMessage {
 }
 
 /// Ids come again in every step, as some providers number them.
-fn written(steps: Vec<Made>) -> Vec<ModelMessage> {
+pub(super) fn written(steps: Vec<Made>) -> Vec<ModelMessage> {
     let mut out = Vec::new();
     for step in steps {
         match step {
