@@ -263,6 +263,10 @@ pub trait Edit: SendBound + Sync {
     async fn draft(&self, draft: Draft) -> Result<(), SendError>;
     /// Shows that the bot is busy; `label` names what runs.
     async fn typing(&self, conversation: &ConversationRef, label: Option<&str>) -> Result<(), SendError>;
+    /// Replaces a message that was sent; the buttons are those of the new segments.
+    async fn edit(&self, _message_id: &str, _piece: Outgoing) -> Result<(), SendError> {
+        Err(Unsupported { op: "edit" }.into())
+    }
     /// Answers a press with a text.
     async fn answer_button(&self, token: u64, text: &str) -> Result<(), SendError>;
     /// A message was dealt with; typing ends.

@@ -1,6 +1,6 @@
 //! The ports: the only way up for code below. All but `Ask` are implemented by the host alone.
 
-use crate::{ToolError, ToolResult};
+use crate::{Button, ConversationRef, ToolError, ToolResult};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -79,6 +79,65 @@ pub struct Answer {
 pub trait Ask: SendBound + Sync {
     /// Waits for the answer; errors are `QUESTION_*` codes.
     async fn ask(&self, question: Question) -> Result<Answer, ToolError>;
+
+    /// The port for one call of a plugin's code: the question says who asks, and narrower bounds hold. `None` =
+    /// this port makes no difference.
+    fn for_owner(&self, _owner: &str) -> Option<std::sync::Arc<dyn Ask>> {
+        None
+    }
+}
+
+/// A message with buttons that waits for a person, or the same message after its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// What it says, Markdown.
+    pub text: String,
+    /// Its buttons; each id is a host action id.
+    pub buttons: Vec<Button>,
+    /// What may be typed where a channel has no buttons; `None` = the labels are numbered.
+    pub typed: Option<String>,
+    /// Arguments too long for the text.
+    pub attachment: Option<CardFile>,
+    /// The message it belongs to.
+    pub reply_to: Option<String>,
+    /// How it ended; `None` while it waits.
+    pub end: Option<CardEnd>,
+}
+
+/// How a card ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardEnd {
+    /// The sentence below its text.
+    pub text: String,
+    /// Whether people must be told where the card itself cannot be changed.
+    pub tell: bool,
+}
+
+/// A text file that goes with a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardFile {
+    /// File name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Where one copy of a card stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardCopy {
+    /// The conversation.
+    pub conversation: ConversationRef,
+    /// The platform's id of the message.
+    pub message_id: String,
+}
+
+/// Shows cards and changes those that are shown.
+#[async_trait]
+pub trait CardSink: SendBound + Sync {
+    /// Shows a card, or says why it cannot be shown.
+    async fn show(&self, to: &ConversationRef, card: &Card) -> Result<CardCopy, String>;
+    /// Changes a copy. A failure changes nothing about what was decided, so nobody is told of it.
+    async fn edit(&self, copy: &CardCopy, card: &Card);
 }
 
 /// Calls another tool by name, through every gate.

@@ -2,6 +2,7 @@
 //! SDK types only; no async, no IO, no branch per platform. Next room: `index`.
 
 mod access;
+mod answering;
 mod approval;
 mod check;
 mod compiled;
@@ -18,6 +19,7 @@ mod subject;
 mod tests;
 
 pub use access::{AccessVerdict, access};
+pub use answering::{Pending, is_approver, may_decide};
 pub use approval::{ApprovalDecision, Because, Declared, Extra, Gated, Opinion, Overrides, approval, may_remember};
 pub use check::{Finding, check_permits, check_policy, check_rules};
 pub use compiled::{BitSet, CompiledRules};

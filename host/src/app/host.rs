@@ -322,7 +322,7 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         questions: Questions::new(Arc::clone(&core.store), Arc::clone(&core.clock), core.journal.clone()),
         grants: Grants::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         outbound: Outbound::new(Arc::clone(&core.clock)),
-        endpoints: Endpoints::default(),
+        endpoints: Arc::new(Endpoints::default()),
         reruns: tokio::sync::Mutex::default(),
     }
 }

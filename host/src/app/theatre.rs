@@ -1,5 +1,6 @@
 //! The worlds of `understudy test`: the host's own construction over a memory store and a manual clock.
 
+mod channel;
 mod stage;
 
 use super::places::{self, DirFault};

@@ -48,6 +48,21 @@ impl Endpoints {
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
+    /// A connection that leads to a place: of its very endpoint, else one of its platform.
+    pub fn of(&self, place: &ConversationRef) -> Option<Arc<Endpoint>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let exact = format!("{}/{}", place.platform, place.endpoint);
+        let found = open.values().find(|e| e.id == exact);
+        found.or_else(|| open.values().find(|e| e.info.kind == place.platform)).cloned()
+    }
+
+    /// Name of the first endpoint of a platform.
+    pub fn named(&self, platform: &str) -> Option<String> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let found = open.values().find(|e| e.info.kind == platform)?;
+        Some(found.id.split_once('/').map_or(found.id.as_str(), |(_, name)| name).to_string())
+    }
+
     /// All connections, by key.
     pub fn list(&self) -> Vec<Arc<Endpoint>> {
         self.open.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()

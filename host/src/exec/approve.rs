@@ -5,9 +5,9 @@ use super::claim::journal_error;
 use super::examine::Examined;
 use super::executor::{TurnScope, cancelled};
 use super::identity::{self, changed_files};
-use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, CallIdentity};
+use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
 use crate::admission::may_answer;
-use crate::session::fresh_id;
+use crate::session::{CallIdentity, fresh_id};
 use plugin_sdk::{ToolError, ToolExecutionContext};
 use serde_json::json;
 use std::sync::Arc;
@@ -112,15 +112,18 @@ impl ToolExecutor {
     ) -> ApprovalRequest {
         let call = self.identity(examined, call_id, cx);
         let (facts, policy) = self.fresh(cx);
+        let shown = super::arguments::shown(examined.tool, &examined.frozen.arguments);
+        let cut = shown.iter().map(|line| line.chars().count()).sum::<usize>() > SHOWN_WHOLE;
         let remembers = self.turn.as_ref().is_some_and(|t| t.ports.gates.grants.is_some());
         ApprovalRequest {
             record_id: fresh_id(),
             call,
             arguments: examined.frozen.arguments.clone(),
-            shown: super::arguments::shown(examined.tool, &examined.frozen.arguments),
+            gravity: identity::gravity(examined, cut),
+            shown,
+            whole: cut.then(|| super::arguments::shown_whole(examined.tool, &examined.frozen.arguments)),
             because: examined.decision.deciding().cloned().collect(),
             approvers: examined.decision.approvers.clone(),
-            gravity: identity::gravity(examined),
             session: identity::offer(examined, &facts).filter(|_| remembers),
             timeout: Duration::from_secs(policy.input().approval.timeout_seconds),
         }
@@ -279,6 +282,8 @@ impl ToolExecutor {
     }
 }
 
+/// Characters of arguments that a card shows whole.
+pub const SHOWN_WHOLE: usize = 2500;
 /// How long a port may take to close the card of a stopped turn.
 const CLOSING: Duration = Duration::from_secs(5);
 

@@ -221,7 +221,11 @@ impl ToolExecutor {
         clocks.push(countdown.clone());
         own.call_tool = Some(Arc::new(Nested::new(self, tool.owner().clone(), own.clone(), clocks.clone())));
         clocks.push(turn.ports.countdown.clone());
-        own.question = cx.question.clone().map(|port| Arc::new(PausingAsk { port, clocks }) as Arc<dyn Ask>);
+        let port = cx.question.clone().map(|port| match tool.is_builtin() {
+            true => port,
+            false => port.for_owner(tool.owner().as_str()).unwrap_or(port),
+        });
+        own.question = port.map(|port| Arc::new(PausingAsk { port, clocks }) as Arc<dyn Ask>);
         own
     }
 }
@@ -246,5 +250,10 @@ impl Ask for PausingAsk {
     async fn ask(&self, question: Question) -> Result<Answer, ToolError> {
         let _paused: Vec<Paused> = self.clocks.iter().map(Countdown::pause).collect();
         self.port.ask(question).await
+    }
+
+    fn for_owner(&self, owner: &str) -> Option<Arc<dyn Ask>> {
+        let port = self.port.for_owner(owner)?;
+        Some(Arc::new(Self { port, clocks: self.clocks.clone() }))
     }
 }

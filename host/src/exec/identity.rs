@@ -1,9 +1,10 @@
 //! Which call exactly a person says yes to: hashes of arguments, call and tool, and the files it would run.
 
 use super::examine::Examined;
-use super::ports::{CallIdentity, FileDigest, Gravity, SessionOffer};
+use super::ports::SessionOffer;
 use crate::admission::{Facts, Gated, may_remember};
 use crate::index::{canonical_json, sha256_hex};
+use crate::session::{CallIdentity, FileDigest, Gravity};
 use crate::task::blocking;
 use plugin_sdk::{Approval, Capability, CommandLine, ToolExecutionContext};
 use serde_json::json;
@@ -51,12 +52,13 @@ pub(super) async fn files_of(examined: &Examined<'_>, cx: &ToolExecutionContext)
     }
 }
 
-pub(super) fn gravity(examined: &Examined<'_>) -> Gravity {
+pub(super) fn gravity(examined: &Examined<'_>, cut: bool) -> Gravity {
     let has = |c| examined.tool.def().options.capabilities.iter().flatten().any(|have| *have == c);
     Gravity {
         writes: has(Capability::Write),
         executes: has(Capability::Execute),
         policy_asks: examined.decision.asked_by_policy(),
+        cut,
     }
 }
 

@@ -25,6 +25,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use approve::SHOWN_WHOLE;
 pub use artifacts::{ArtifactIndex, Swept, ToolArtifactStore, preview, sweep_artifacts};
 pub use breaker::CircuitBreaker;
 pub use countdown::{Countdown, Paused};
@@ -34,8 +35,5 @@ pub use fittings::{CommandBinding, ToolObservation, ToolObserver};
 pub use hooks::{ActiveLevels, BoundHook, HookDispatcher, HookScene};
 pub use permission::{BlankReason, DefaultPermissionPolicy, PermissionDecision, PermissionEffect, PermissionPolicy};
 pub use plan::{PlannedCall, PlannedState, ToolBatchPlan};
-pub use ports::{
-    ApprovalAnswer, ApprovalPort, ApprovalRequest, CallIdentity, FileDigest, Gates, Gravity, Offered, Owners, Refused,
-    SessionOffer,
-};
+pub use ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, Gates, Offered, Owners, Refused, SessionOffer};
 pub use state::{CallRecord, CallStatus};

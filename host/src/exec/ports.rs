@@ -2,10 +2,9 @@
 
 use crate::admission::{Because, Declared};
 use crate::index::Tool;
-use crate::session::SessionGrants;
+use crate::session::{CallIdentity, Gravity, SessionGrants};
 use async_trait::async_trait;
 use plugin_sdk::{EffectivePolicy, OwnerPath};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,50 +52,6 @@ pub struct SessionOffer {
     pub ends: Option<String>,
 }
 
-/// A file of the workspace that a call would run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileDigest {
-    /// Relative to the workspace.
-    pub path: String,
-    /// SHA-256 of its bytes, lower-case hex; `None` = it was not there.
-    pub sha256: Option<String>,
-}
-
-/// Which call exactly a person decides about.
-// SHAPE: 03 §9
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallIdentity {
-    /// Call id.
-    pub call_id: String,
-    /// Qualified name.
-    pub tool: String,
-    /// What it is called for people.
-    pub title: Option<String>,
-    /// Declaring owner.
-    pub owner: String,
-    /// Digest of the owner's sealed files.
-    pub owner_digest: String,
-    /// Hash of the frozen arguments.
-    pub args_hash: String,
-    /// Hash of code, description and schema.
-    pub tool_hash: String,
-    /// Hash of the whole call.
-    pub call_hash: String,
-    /// Files of the workspace that it would run.
-    pub files: Vec<FileDigest>,
-}
-
-/// What makes a call grave: then the requester alone is not enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Gravity {
-    /// It writes.
-    pub writes: bool,
-    /// It executes programs.
-    pub executes: bool,
-    /// Its own policy wants this concrete call looked at.
-    pub policy_asks: bool,
-}
-
 /// A call that needs a person's yes.
 #[derive(Debug, Clone)]
 pub struct ApprovalRequest {
@@ -108,6 +63,8 @@ pub struct ApprovalRequest {
     pub arguments: Map<String, Value>,
     /// The arguments as they may be shown, `key: JSON` each, values marked secret masked.
     pub shown: Vec<String>,
+    /// The same as one JSON object, when that is too long for a card.
+    pub whole: Option<String>,
     /// Every reason.
     pub because: Vec<Because>,
     /// Permits of who may answer.

@@ -48,6 +48,31 @@ pub(super) async fn take(desk: &Desk, session: &SessionKey, principal: &str) -> 
     take_where(desk, session, |offer, _| offer.principal == principal).await
 }
 
+/// What became of the wish to take one offer.
+pub(super) enum Taken {
+    /// The message, to be answered once more.
+    About(Box<About>),
+    /// It is somebody else's.
+    NotYours,
+    /// It was taken, or never made.
+    Gone,
+}
+
+/// Takes the offer about one turn, as its button does.
+pub(super) async fn take_of(
+    desk: &Desk,
+    session: &SessionKey,
+    turn: &str,
+    principal: &str,
+) -> Result<Taken, StoreError> {
+    let about = take_where(desk, session, |offer, of| of == turn && offer.principal == principal).await?;
+    if let Some(about) = about {
+        return Ok(Taken::About(Box::new(about)));
+    }
+    let stands = desk.core.store.get(Tree::Actions, &prefix(session).str(turn)).await?.is_some();
+    Ok(if stands { Taken::NotYours } else { Taken::Gone })
+}
+
 async fn take_where(
     desk: &Desk,
     session: &SessionKey,

@@ -2,6 +2,7 @@
 
 use super::agent::Chosen;
 use super::answer::{Said, with_view};
+use super::approvals;
 use super::arrive::Arrived;
 use super::desk::Desk;
 use super::direct::{NamedCall, by_name};
@@ -68,6 +69,7 @@ pub(super) async fn builtin(
             }))
         }
         Builtin::Why => Said::answer(with_view(desk, lease, |v| commands::why(v, args, facts))),
+        Builtin::Approvals => approvals::command(desk, arrived, &texts, args).await,
         Builtin::Status => {
             let status = desk.overview.status().await;
             Said::answer(with_view(desk, lease, |v| commands::status_text(v, &status, facts)))
@@ -122,6 +124,7 @@ async fn new_session(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
     }
     // What a turn stores after this belongs to the archived history.
     desk.talk.lanes.stop(&arrived.who.session, StopCause::Person);
+    approvals::end_all(desk, &arrived.who.session, &arrived.who.facts.principal.id()).await;
     match desk.talk.sessions.reset(&arrived.who.session).await {
         Ok(_) => Said::answer(texts.get("new-started", &[])),
         Err(e) => {

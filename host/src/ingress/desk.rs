@@ -51,7 +51,7 @@ pub struct Talk {
     /// Sending.
     pub outbound: Outbound,
     /// Connections.
-    pub endpoints: Endpoints,
+    pub endpoints: Arc<Endpoints>,
     /// Turns that are run again by now, after a crash broke them off.
     pub reruns: tokio::sync::Mutex<HashSet<String>>,
 }

@@ -3,7 +3,9 @@
 use super::answer::{self, Said};
 use super::arrive::Arrived;
 use super::command;
+use super::decide::{Press, capture, press};
 use super::desk::Desk;
+use super::lost;
 use super::owed;
 use super::repeat::{Repeat, repeat};
 use crate::admission::{AccessVerdict, access};
@@ -18,6 +20,7 @@ use std::sync::Arc;
 
 /// Reads deliveries of a connection until it closes; ends when everything it started is settled.
 pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
+    lost::show(&desk, &endpoint).await;
     let mut open = owed::pay(&desk, &endpoint).await;
     loop {
         let next = tokio::select! {
@@ -31,8 +34,16 @@ pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
                 open.retain(|task: &tokio::task::JoinHandle<()>| !task.is_finished());
                 open.extend(receive(&desk, &endpoint, message).await);
             }
+            Inbound::Button { action, by, conversation, .. } => {
+                endpoint.connection.receive.accept(token).await;
+                open.retain(|task: &tokio::task::JoinHandle<()>| !task.is_finished());
+                let (desk, endpoint) = (Arc::clone(&desk), Arc::clone(&endpoint));
+                let tasks = desk.core.tasks.clone();
+                let pressed = Press { token, action, by, conversation };
+                open.push(tasks.spawn("press", async move { press(&desk, &endpoint, pressed).await }));
+            }
             Inbound::Closed => break,
-            // An edit never starts a turn; presses come with channels that have buttons.
+            // An edit never starts a turn.
             _ => endpoint.connection.receive.accept(token).await,
         }
     }
@@ -62,13 +73,9 @@ pub async fn receive(
     let control = route::control(&arrived.text);
     let always =
         matches!(&control, Some((b, how)) if *b != Builtin::Stop || !is_cancel(&arrived.text) || how != "bare");
-    if !always {
-        let (who, questions) = (&arrived.who, &desk.talk.questions);
-        let captured = questions.answer(&who.session, &who.facts.principal.id(), &arrived.text, arrived.over_console());
-        if captured.is_captured() {
-            settle(&arrived, None).await;
-            return None;
-        }
+    if !always && capture(desk, &arrived).await {
+        settle(&arrived, None).await;
+        return None;
     }
     if let Some((builtin, args)) = control
         && (args != "bare" || desk.talk.lanes.is_busy(&arrived.who.session))
@@ -153,7 +160,7 @@ async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot
 }
 
 /// Sends what there is to say; whether it was sent.
-async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) -> bool {
+pub(super) async fn say(desk: &Arc<Desk>, arrived: &Arrived, said: &Said) -> bool {
     let mut segments = said.segments.clone();
     // A plain segment behind the answer: no part of the model's text.
     segments.extend(said.footer.iter().map(|f| Segment::plain(format!("\n\n{f}"))));

@@ -1,14 +1,9 @@
-//! What a running turn shows on its channel: drafts, progress, questions. A slow channel never holds a turn.
+//! What a running turn shows on its channel: drafts and progress. A slow channel never holds a turn.
 
 use super::desk::Desk;
-use crate::config::Texts;
 use crate::endpoint::Endpoint;
-use crate::generation::Lease;
-use crate::outbound::Piece;
-use crate::session::{OpenQuestion, QuestionEnd, QuestionSink, Wanted};
 use crate::turn::{TurnEvent, TurnEvents};
-use async_trait::async_trait;
-use plugin_sdk::{Ability, Button, ButtonStyle, ConversationRef, Draft, OutgoingKind, Segment};
+use plugin_sdk::{Ability, ConversationRef, Draft};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -99,75 +94,6 @@ impl Forward {
         };
         if let Err(e) = shown {
             tracing::debug!(error = %e, "a draft was not shown");
-        }
-    }
-}
-
-/// Shows questions as messages of the conversation.
-pub(super) struct QuestionPieces {
-    pub(super) desk: Arc<Desk>,
-    pub(super) endpoint: Arc<Endpoint>,
-    pub(super) conversation: ConversationRef,
-    pub(super) texts: Arc<Texts>,
-    /// Its deadline waits for the answer.
-    pub(super) lease: Lease,
-}
-
-impl QuestionPieces {
-    async fn piece(&self, text: String, labels: Vec<String>) -> Result<(), String> {
-        let mut segments = vec![Segment::markdown(text)];
-        if !labels.is_empty() {
-            let button = |label: String| Button { id: String::new(), label, style: ButtonStyle::Plain, url: None };
-            segments.push(Segment::Keyboard { rows: vec![labels.into_iter().map(button).collect()] });
-        }
-        let piece =
-            Piece { kind: OutgoingKind::Question, conversation: self.conversation.clone(), segments, reply_to: None };
-        self.desk.talk.outbound.send(&self.endpoint, piece).await.map_err(|e| e.to_string())
-    }
-
-    fn text_of(&self, question: &OpenQuestion) -> String {
-        let asker = question.asker.as_ref().map(|a| format!("{a} (external) asks:\n")).unwrap_or_default();
-        let prompt = match question.wanted {
-            Wanted::Approval | Wanted::Confirm => format!("\n{}", self.texts.get("approval-prompt", &[])),
-            _ => String::new(),
-        };
-        format!("{asker}{}{prompt}", question.text)
-    }
-}
-
-#[async_trait]
-impl QuestionSink for QuestionPieces {
-    async fn show(&self, question: &OpenQuestion) -> Result<(), String> {
-        let open_for = (question.expires_at - question.asked_at).to_std().unwrap_or_default();
-        self.lease.waits_until(Some(self.desk.core.clock.monotonic() + open_for));
-        self.piece(self.text_of(question), question.options.clone()).await
-    }
-
-    async fn invalid(&self, question: &OpenQuestion) {
-        let reason = match question.wanted {
-            Wanted::Approval | Wanted::Confirm => self.texts.get("approval-prompt", &[]),
-            _ => question.text.clone(),
-        };
-        let text = self.texts.get("question-invalid", &[("reason", &reason)]);
-        if let Err(e) = self.piece(text, question.options.clone()).await {
-            tracing::debug!(error = e, "a question was not asked again");
-        }
-    }
-
-    async fn closed(&self, _question: &OpenQuestion, end: &QuestionEnd) {
-        self.lease.waits_until(None);
-        let text = match end {
-            QuestionEnd::Expired => self.texts.get("question-expired", &[]),
-            _ => return,
-        };
-        let piece = Piece {
-            kind: OutgoingKind::Notice,
-            conversation: self.conversation.clone(),
-            segments: vec![Segment::plain(text)],
-            reply_to: None,
-        };
-        if let Err(e) = self.desk.talk.outbound.send(&self.endpoint, piece).await {
-            tracing::debug!(error = %e, "the end of a question was not shown");
         }
     }
 }

@@ -5,14 +5,15 @@ use super::agent::Chosen;
 use super::approve::AskHere;
 use super::arrive::{Arrived, Who};
 use super::desk::Desk;
-use super::show::{QuestionPieces, Shown};
+use super::show::Shown;
 use crate::commands;
-use crate::config::WorkspaceScope;
+use crate::config::{Texts, WorkspaceScope};
 use crate::exec::{ApprovalPort, ArtifactIndex, Gates, Owners, ToolArtifactStore};
 use crate::generation::Lease;
 use crate::index::Tool;
 use crate::loader::Permissions;
-use crate::session::{AskedIn, Place, QuestionPort, SessionKey};
+use crate::outbound::Cards;
+use crate::session::{AskedIn, Place, QuestionPort, SessionKey, Showing};
 use crate::turn::{Answering, CallPorts, Incoming, Stop, TurnContext, TurnPorts};
 use plugin_sdk::ports::Ask;
 use plugin_sdk::{EffectivePolicy, OriginKind, OwnerPath};
@@ -39,7 +40,7 @@ pub(super) fn fresh_turn() -> String {
 }
 
 impl Way {
-    /// A chat: questions go into the conversation; approvals only where the person at the console can be asked.
+    /// A chat: questions and approvals go into the conversation.
     pub(super) async fn chat(
         desk: &Arc<Desk>,
         arrived: &Arrived,
@@ -48,36 +49,55 @@ impl Way {
         stop: &Stop,
     ) -> Self {
         let turn_id = fresh_turn();
-        let texts = desk.texts(&lease.contents().bot);
+        let bot = &lease.contents().bot;
+        let texts = desk.texts(bot);
+        let message = &arrived.who.message;
         let asked_in = AskedIn {
             session: arrived.who.session.clone(),
             turn_id: turn_id.clone(),
             generation: lease.number(),
             principal: arrived.who.facts.principal.id(),
+            conversation: message.conversation.clone(),
+            message_id: (!message.id.is_empty()).then(|| message.id.clone()),
             cancellation: stop.signal().clone(),
             place: Some(Arc::clone(place)),
+            showing: showing(desk, arrived, lease, &texts),
+            limit: bot.limits.cards_per_principal,
         };
-        let sink = QuestionPieces {
+        let redactor = Arc::clone(&desk.core.redactor);
+        let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, redactor));
+        let approval = Arc::new(AskHere {
             desk: Arc::clone(desk),
-            endpoint: Arc::clone(&arrived.endpoint),
-            conversation: arrived.who.message.conversation.clone(),
-            texts: Arc::clone(&texts),
-            lease: lease.clone(),
-        };
-        let port = Arc::new(QuestionPort::new(desk.talk.questions.clone(), asked_in, Arc::new(sink)));
-        let approval = arrived.over_console().then(|| {
-            Arc::new(AskHere { port: Arc::clone(&port), texts, facts: arrived.who.facts.clone() })
-                as Arc<dyn ApprovalPort>
+            port: Arc::clone(&port),
+            texts,
+            facts: arrived.who.facts.clone(),
+            terminal: arrived.over_console(),
         });
         Self {
             turn_id,
             origin: OriginKind::Message,
             question: arrived.who.facts.principal.is_identified().then_some(port as Arc<dyn Ask>),
-            gates: gates(desk, &arrived.who, approval).await,
+            gates: gates(desk, &arrived.who, Some(approval)).await,
             shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
             over: Some(arrived.endpoint.info.kind.clone()),
             repeats: arrived.repeats.clone(),
         }
+    }
+}
+
+/// Cards on this turn's connection; the lease's deadline waits for their answers.
+fn showing(desk: &Arc<Desk>, arrived: &Arrived, lease: &Lease, texts: &Arc<Texts>) -> Showing {
+    let (waits, clock) = (lease.clone(), Arc::clone(&desk.core.clock));
+    let cards = Cards {
+        outbound: desk.talk.outbound.clone(),
+        endpoints: Arc::clone(&desk.talk.endpoints),
+        own: Some((arrived.who.message.conversation.clone(), Arc::clone(&arrived.endpoint))),
+        tasks: desk.core.tasks.clone(),
+    };
+    Showing {
+        sink: Arc::new(cards),
+        texts: Arc::clone(texts),
+        waits: Arc::new(move |open_for| waits.waits_until(open_for.map(|time| clock.monotonic() + time))),
     }
 }
 

@@ -39,6 +39,21 @@ impl Outbound {
 
     /// Sends one piece; the error is the last one when every try failed.
     pub async fn send(&self, endpoint: &Arc<Endpoint>, piece: Piece) -> Result<(), SendError> {
+        self.pass_on(endpoint, piece, None).await.map(|_| ())
+    }
+
+    /// The same; gives the platform's id of the message.
+    pub async fn send_for_id(&self, endpoint: &Arc<Endpoint>, piece: Piece) -> Result<String, SendError> {
+        self.pass_on(endpoint, piece, None).await
+    }
+
+    /// Replaces a message that was sent.
+    pub async fn edit(&self, endpoint: &Arc<Endpoint>, message_id: &str, piece: Piece) -> Result<(), SendError> {
+        self.pass_on(endpoint, piece, Some(message_id)).await.map(|_| ())
+    }
+
+    /// A new message, or another text of the one named by `edits`.
+    async fn pass_on(&self, endpoint: &Arc<Endpoint>, piece: Piece, edits: Option<&str>) -> Result<String, SendError> {
         let key = uuid::Uuid::now_v7().to_string();
         let mut segments = rendered(piece.segments, endpoint.info.dialect);
         let mut wait = Duration::from_secs(1);
@@ -51,8 +66,13 @@ impl Outbound {
                 reply_to: piece.reply_to.clone(),
                 idempotency_key: key.clone(),
             };
-            match endpoint.connection.send.send(outgoing).await {
-                Ok(_) | Err(SendError::NotModified) => return Ok(()),
+            let passed = match edits {
+                None => endpoint.connection.send.send(outgoing).await.map(|sent| sent.message_id),
+                Some(id) => endpoint.connection.edit.edit(id, outgoing).await.map(|()| id.to_string()),
+            };
+            match passed {
+                Ok(id) => return Ok(id),
+                Err(SendError::NotModified) => return Ok(edits.unwrap_or_default().to_string()),
                 Err(SendError::RetryAfter(seconds)) => {
                     let seconds = if seconds.is_finite() { seconds.clamp(0.0, 900.0) } else { 900.0 };
                     self.clock.sleep(Duration::from_secs_f64(seconds)).await;
@@ -66,6 +86,8 @@ impl Outbound {
                     self.clock.sleep(wait).await;
                     wait = (wait * 2).min(LONGEST_WAIT);
                 }
+                // An edit that is repeated has the same result.
+                Err(SendError::Ambiguous(_)) if edits.is_some() && attempt < TRIES => self.clock.sleep(wait).await,
                 // The same key makes the repeat recognisable; without it a repeat might be a second message.
                 Err(SendError::Ambiguous(_)) if endpoint.info.limits.idempotent_send && attempt < TRIES => {
                     self.clock.sleep(wait).await;

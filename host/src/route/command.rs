@@ -23,6 +23,8 @@ pub enum Builtin {
     Skills,
     /// The person's own case of one tool.
     Why,
+    /// What waits for a yes, and what is allowed for the session.
+    Approvals,
     /// State of the bot.
     Status,
     /// Reload, masters only.
@@ -31,7 +33,7 @@ pub enum Builtin {
 
 impl Builtin {
     /// All, in the order of `/help`.
-    pub const ALL: [(Builtin, &'static str); 11] = [
+    pub const ALL: [(Builtin, &'static str); 12] = [
         (Builtin::Help, "help"),
         (Builtin::Start, "start"),
         (Builtin::Retry, "retry"),
@@ -41,6 +43,7 @@ impl Builtin {
         (Builtin::Tools, "tools"),
         (Builtin::Skills, "skills"),
         (Builtin::Why, "why"),
+        (Builtin::Approvals, "approvals"),
         (Builtin::Status, "status"),
         (Builtin::Reload, "reload"),
     ];
@@ -55,7 +58,10 @@ impl Builtin {
 
     /// Handled at once, outside the queue.
     pub fn is_control(self) -> bool {
-        matches!(self, Builtin::Help | Builtin::New | Builtin::Stop | Builtin::Why | Builtin::Status)
+        matches!(
+            self,
+            Builtin::Help | Builtin::New | Builtin::Stop | Builtin::Why | Builtin::Status | Builtin::Approvals
+        )
     }
 }
 

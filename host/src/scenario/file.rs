@@ -31,6 +31,8 @@ pub struct Step {
     pub start: Option<bool>,
     /// A message.
     pub message: Option<Say>,
+    /// A button that somebody presses.
+    pub press: Option<Press>,
     /// What the model says next, instead of the offline model.
     pub model_says: Option<ModelSays>,
     /// The next reply.
@@ -59,6 +61,7 @@ impl Step {
         let all = [
             ("start", self.start.is_some()),
             ("message", self.message.is_some()),
+            ("press", self.press.is_some()),
             ("model_says", self.model_says.is_some()),
             ("expect_reply", self.expect_reply.is_some()),
             ("expect_request", self.expect_request.is_some()),
@@ -92,6 +95,18 @@ pub struct Say {
     /// Thread.
     #[serde(default)]
     pub thread: Option<String>,
+}
+
+/// `press`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Press {
+    /// The button's label.
+    #[schemars(length(min = 1))]
+    pub label: String,
+    /// `platform:id` of who presses.
+    #[schemars(regex(pattern = "^[^:]+:.+$"))]
+    pub by: String,
 }
 
 /// `model_says`.

@@ -6,7 +6,7 @@ mod run;
 mod script;
 mod stage;
 
-pub use file::{Edit, Say, ScenarioFile, parse};
+pub use file::{Edit, Press, Say, ScenarioFile, parse};
 pub use run::{CaseFailure, run};
 pub use script::{Scripted, SeenRequest};
 pub use stage::{Heard, Stage, StageCall, StageFactory, StagePlan};

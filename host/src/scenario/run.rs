@@ -98,6 +98,10 @@ impl Case {
             self.stage.say(say).await.or_else(|e| fail("the message is taken", &e, "the message was not taken"))?;
             return self.listen().await;
         }
+        if let Some(press) = &step.press {
+            self.stage.press(press).await.or_else(|e| fail("the button is pressed", &e, "the press did not work"))?;
+            return self.listen().await;
+        }
         if let Some(reply) = &step.expect_reply {
             return self.reply(reply).await;
         }

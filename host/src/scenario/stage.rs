@@ -1,6 +1,6 @@
 //! The world a scenario runs in, seen from the runner. `app` builds it from the same rooms as the live host.
 
-use super::file::{Edit, Say};
+use super::file::{Edit, Press, Say};
 use crate::model::ModelClient;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -47,6 +47,8 @@ pub struct Heard {
 pub trait Stage: Send {
     /// Sends a message and waits until it is settled or a question waits.
     async fn say(&mut self, message: &Say) -> Result<(), String>;
+    /// Presses the newest button of that label and waits as `say` does.
+    async fn press(&mut self, press: &Press) -> Result<(), String>;
     /// What has happened since the last look.
     async fn heard(&mut self) -> Heard;
     /// Qualified names a subject can find or is sent.

@@ -22,7 +22,10 @@ pub use history::{HistoryEntry, Paired};
 pub use key::SessionKey;
 pub use lanes::{LaneError, LaneLimits, Lanes, PausedPlace, Place, QueueFull, StopCause, Stopped, Ticket, Waiting};
 pub use owed::{Closing, Debt, Owed};
-pub use questions::{AskedIn, Captured, OpenQuestion, QuestionEnd, QuestionPort, QuestionSink, Questions, Wanted};
+pub use questions::{
+    Act, Action, AskedIn, Asking, CallIdentity, CallRecord, Decision, FileDigest, Gravity, Heard, Meant, OpenQuestion,
+    QuestionEnd, QuestionPort, QuestionState, Questions, Reason, Settled, Showing, Waits, Wanted, outcome_text,
+};
 pub use repair::{Repaired, is_sendable, repair};
 pub use sessions::Sessions;
 pub use snapshot::{Dropped, LoadedSnapshot, StoredSkill, StoredTool, Via};

@@ -50,6 +50,11 @@ impl Ask for TurnAsk {
         self.log.push(QuestionReport { id: self.log.next_id(), kind: kind.into(), text, answer: given });
         answer
     }
+
+    fn for_owner(&self, owner: &str) -> Option<Arc<dyn Ask>> {
+        let port = self.port.for_owner(owner)?;
+        Some(Arc::new(Self { port, events: self.events.clone(), log: self.log.clone() }))
+    }
 }
 
 fn kind_name(kind: QuestionKind) -> &'static str {

@@ -2,27 +2,25 @@
 
 use super::super::subject::SubjectArgs;
 use super::super::{Host, HostOptions, StoreKind};
+use super::channel::{Book, Channel, Delivered, Doors, info};
 use super::copy_tree;
-use crate::admission::{CONSOLE, can_access_tool};
+use crate::admission::{ADAPTER_KINDS, CONSOLE, can_access_tool};
 use crate::config::{BOT_FILE, Env};
 use crate::reload::Trigger;
-use crate::scenario::{Edit, Heard, Say, Stage, StageCall, StageFactory, StagePlan};
+use crate::scenario::{Edit, Heard, Press, Say, Stage, StageCall, StageFactory, StagePlan};
+use crate::session::SessionKey;
 use crate::store;
 use crate::task::{ManualClock, SharedClock, blocking};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use plugin_sdk::{
-    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Draft, Inbound,
-    Lookup, MediaRef, Message, Outgoing, Principal, Receive, Role, Scope, Segment, SendError, Sent, Settled,
-    TextFormat, TextUnit,
-};
+use plugin_sdk::{Addressed, Connection, ConversationRef, Delivery, Inbound, Message, Principal, Role, Scope, Segment};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 /// When every scenario begins.
 const START: &str = "2026-01-05T09:00:00Z";
@@ -61,7 +59,7 @@ impl StageFactory for Theatre {
             options,
             clock,
             host: None,
-            channel: None,
+            channels: None,
             sent: Arc::default(),
             _copy: copy,
             limit: Arc::clone(&self.limit_clock),
@@ -95,131 +93,12 @@ fn merge(into: &mut toml::Table, extra: toml::Table) {
     }
 }
 
-/// What the channel has heard and what is still open.
-#[derive(Default)]
-struct Books {
-    replies: Vec<String>,
-    open: HashSet<String>,
-    question: bool,
-}
-
-/// The scenario's channel.
-pub(super) struct Channel {
-    books: Mutex<Books>,
-    changed: Notify,
-    deliveries: tokio::sync::Mutex<mpsc::UnboundedReceiver<Delivery>>,
-    sent: Arc<AtomicU64>,
-}
-
-impl Channel {
-    fn with<T>(&self, f: impl FnOnce(&mut Books) -> T) -> T {
-        let out = f(&mut self.books.lock().unwrap_or_else(PoisonError::into_inner));
-        self.changed.notify_waiters();
-        out
-    }
-
-    /// Ends when nothing is open, or a question waits.
-    async fn quiet(&self) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            let quiet = {
-                let books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-                books.open.is_empty() || books.question
-            };
-            if quiet {
-                return;
-            }
-            changed.await;
-        }
-    }
-}
-
-#[async_trait]
-impl Receive for Channel {
-    async fn next(&self) -> Option<Delivery> {
-        self.deliveries.lock().await.recv().await
-    }
-    async fn accept(&self, _token: u64) {}
-    async fn stop(&self) {}
-}
-
-#[async_trait]
-impl plugin_sdk::Send for Channel {
-    async fn send(&self, piece: Outgoing) -> Result<Sent, SendError> {
-        let mut text = String::new();
-        for segment in &piece.segments {
-            match segment {
-                // The host's own footer stands behind the answer as plain text; a scenario is told the answer alone.
-                Segment::Text { format: TextFormat::Plain, .. } if !text.is_empty() => {}
-                Segment::Text { text: t, .. } => text.push_str(t),
-                _ => {}
-            }
-        }
-        let question = piece.kind == plugin_sdk::OutgoingKind::Question;
-        self.with(|b| {
-            b.replies.push(text);
-            b.question |= question;
-        });
-        Ok(Sent { message_id: self.sent.fetch_add(1, Ordering::Relaxed).to_string() })
-    }
-}
-
-#[async_trait]
-impl plugin_sdk::Edit for Channel {
-    async fn draft(&self, _draft: Draft) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn typing(&self, _conversation: &ConversationRef, _label: Option<&str>) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn answer_button(&self, _token: u64, _text: &str) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn settled(&self, settled: Settled) -> Result<(), SendError> {
-        self.with(|b| {
-            b.open.remove(&settled.message_id);
-            b.question &= !b.open.is_empty();
-        });
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl Lookup for Channel {
-    async fn member(&self, _conversation: &ConversationRef, _user_id: &str) -> Result<Vec<String>, SendError> {
-        Ok(vec!["owner".into(), "admin".into()])
-    }
-    async fn download(&self, _media: &MediaRef) -> Result<Vec<u8>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn set_commands(&self, _commands: &[(String, String)]) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn probe(&self) -> Result<(), SendError> {
-        Ok(())
-    }
-}
-
-/// The channel counts as the console, so that approvals and foreign subjects can be played.
-fn info() -> AdapterInfo {
-    let limits = AdapterLimits {
-        text_max: 1 << 20,
-        text_unit: TextUnit::Chars,
-        edit_interval_ms: 0,
-        commands_max: 100,
-        idempotent_send: true,
-    };
-    AdapterInfo { kind: CONSOLE.into(), limits, abilities: vec![Ability::Reply], dialect: Dialect::Markdown }
-}
-
 /// A stage.
 struct Scene {
     options: HostOptions,
     clock: ManualClock,
     host: Option<Arc<Host>>,
-    channel: Option<(Arc<Channel>, mpsc::UnboundedSender<Delivery>)>,
+    channels: Option<(Arc<Book>, Doors)>,
     /// Numbers of messages, over all starts: an id that comes twice is a repeat.
     sent: Arc<AtomicU64>,
     _copy: tempfile::TempDir,
@@ -235,6 +114,29 @@ impl Scene {
         let path = Path::new(relative);
         let inside = path.components().all(|c| matches!(c, Component::Normal(_)));
         if inside { Ok(self.options.bot_dir.join(path)) } else { Err(format!("{relative} leaves the bot folder")) }
+    }
+
+    /// Ends when every message is settled, or waits for the answer to a question that is shown.
+    async fn quiet(&self) {
+        let (Some((book, _)), Some(host)) = (&self.channels, &self.host) else { return };
+        let questions = &host.desk().talk.questions;
+        loop {
+            let (heard, asked) = (book.changed.notified(), questions.changed());
+            tokio::pin!(heard, asked);
+            heard.as_mut().enable();
+            asked.as_mut().enable();
+            let scope = host.desk().publisher.published().active.contents().bot.agent.session_scope;
+            let shown: HashSet<SessionKey> =
+                questions.open().into_iter().filter(|q| !q.cards.is_empty()).map(|q| q.session).collect();
+            let waits = |m: &Delivered| shown.contains(&SessionKey::of(&m.conversation, &m.principal, scope));
+            if book.open().is_some_and(|open| open.iter().all(waits)) {
+                return;
+            }
+            tokio::select! {
+                () = heard => {}
+                () = asked => {}
+            }
+        }
     }
 
     fn message(&self, say: &Say, id: &str) -> Result<Message, String> {
@@ -267,23 +169,42 @@ impl Scene {
 #[async_trait]
 impl Stage for Scene {
     async fn say(&mut self, say: &Say) -> Result<(), String> {
-        let (channel, deliver) = self.channel.clone().ok_or("the bot is stopped")?;
-        let n = channel.sent.fetch_add(1, Ordering::Relaxed);
+        let (book, doors) = self.channels.as_ref().ok_or("the bot is stopped")?;
+        let n = book.next();
         let id = format!("m{n}");
         let message = self.message(say, &id)?;
-        channel.with(|b| {
-            b.question = false;
-            b.open.insert(id.clone());
-        });
+        let delivered = Delivered { conversation: message.conversation.clone(), principal: message.principal.clone() };
+        let door = door(doors, &message.conversation.platform)?;
+        book.begin(&id, delivered);
         let delivery = Delivery { event_key: id, token: n, event: Inbound::Message(message) };
-        deliver.send(delivery).map_err(|_| "the channel is closed".to_string())?;
-        channel.quiet().await;
+        door.send(delivery).map_err(|_| "the channel is closed".to_string())?;
+        self.quiet().await;
+        Ok(())
+    }
+
+    async fn press(&mut self, press: &Press) -> Result<(), String> {
+        let (book, doors) = self.channels.as_ref().ok_or("the bot is stopped")?;
+        let (platform, user) = press.by.split_once(':').ok_or("`by` is PLATFORM:ID")?;
+        let Some(button) = book.button(&press.label, user, platform) else {
+            return Err(format!("{} sees no button \"{}\"", press.by, press.label));
+        };
+        let n = book.next();
+        let event = Inbound::Button {
+            action: button.action,
+            message_id: button.message_id,
+            by: Principal::person(platform, user, None),
+            conversation: button.conversation,
+        };
+        book.begin_press();
+        let delivery = Delivery { event_key: format!("b{n}"), token: n, event };
+        door(doors, platform)?.send(delivery).map_err(|_| "the channel is closed".to_string())?;
+        self.quiet().await;
         Ok(())
     }
 
     async fn heard(&mut self) -> Heard {
-        let Some((channel, _)) = &self.channel else { return Heard::default() };
-        let replies = channel.with(|b| std::mem::take(&mut b.replies));
+        let Some((book, _)) = &self.channels else { return Heard::default() };
+        let replies = book.take_replies();
         let calls = match &self.host {
             Some(host) => host.desk().take_calls(),
             None => Vec::new(),
@@ -343,17 +264,15 @@ impl Stage for Scene {
 
     async fn advance(&mut self, by: Duration) {
         self.clock.advance(by);
-        if let Some((channel, _)) = &self.channel {
-            // What the time that passed sets off is awaited, but not for ever.
-            tokio::select! {
-                () = channel.quiet() => {}
-                () = self.limit.sleep(Duration::from_secs(5)) => {}
-            }
+        // What the time that passed sets off is awaited, but not for ever.
+        tokio::select! {
+            () = self.quiet() => {}
+            () = self.limit.sleep(Duration::from_secs(5)) => {}
         }
     }
 
     async fn stop(&mut self) -> Result<(), String> {
-        self.channel = None;
+        self.channels = None;
         let Some(host) = self.host.take() else { return Ok(()) };
         host.shutdown().await;
         Ok(())
@@ -361,25 +280,31 @@ impl Stage for Scene {
 
     async fn start(&mut self) -> Result<(), String> {
         let host = Arc::new(Host::start(self.options.clone()).await.map_err(|e| e.to_string())?);
-        let (deliver, deliveries) = mpsc::unbounded_channel();
-        let channel = Arc::new(Channel {
-            books: Mutex::default(),
-            changed: Notify::new(),
-            deliveries: tokio::sync::Mutex::new(deliveries),
-            sent: Arc::clone(&self.sent),
-        });
-        let connection = Connection {
-            receive: channel.clone(),
-            send: channel.clone(),
-            edit: channel.clone(),
-            lookup: channel.clone(),
-        };
-        let serving = Arc::clone(&host);
-        host.desk().core.tasks.spawn("scenario channel", async move {
-            serving.attach("scenario", info(), connection, None).await;
-        });
+        let book = Arc::new(Book::counting(Arc::clone(&self.sent)));
+        let mut doors = Doors::new();
+        for platform in ADAPTER_KINDS {
+            let (door, deliveries) = mpsc::unbounded_channel();
+            let deliveries = tokio::sync::Mutex::new(deliveries);
+            let channel = Arc::new(Channel { book: Arc::clone(&book), deliveries });
+            let connection = Connection {
+                receive: channel.clone(),
+                send: channel.clone(),
+                edit: channel.clone(),
+                lookup: channel.clone(),
+            };
+            let serving = Arc::clone(&host);
+            host.desk().core.tasks.spawn("scenario channel", async move {
+                serving.attach(platform, info(platform), connection, None).await;
+            });
+            doors.insert(platform.to_string(), door);
+        }
         self.host = Some(host);
-        self.channel = Some((channel, deliver));
+        self.channels = Some((book, doors));
         Ok(())
     }
+}
+
+/// The way in of a platform; one without an adapter is played at the console.
+fn door<'d>(doors: &'d Doors, platform: &str) -> Result<&'d mpsc::UnboundedSender<Delivery>, String> {
+    doors.get(platform).or_else(|| doors.get(CONSOLE)).ok_or_else(|| "the bot has no channel".to_string())
 }

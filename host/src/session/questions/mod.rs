@@ -1,30 +1,57 @@
-//! Questions to a person: one open per session, answered by a message of that person.
+//! Questions and approvals: recorded before they are shown, one open per session, ended by one compare-and-swap.
 
+mod actions;
+mod card;
+mod hear;
+mod lost;
 mod open;
 mod port;
+mod record;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use open::{OpenQuestion, QuestionEnd, QuestionSink, Wanted};
+pub use actions::{Act, Action};
+pub use card::{Asking, outcome_text};
+pub use hear::{Heard, Meant};
+pub use open::QuestionEnd;
 pub use port::QuestionPort;
+pub use record::{
+    CallIdentity, CallRecord, Decision, FileDigest, Gravity, OpenQuestion, QuestionState, Reason, Wanted,
+};
 
 use super::{Place, SessionKey};
+use crate::config::Texts;
 use crate::journal::{Event, Journal};
-use crate::store::{Key, Op, SharedStore, StoreError, Tree};
+use crate::store::{Op, SharedStore, StoreError, Tree};
 use crate::task::SharedClock;
+use actions::KEPT;
 use open::{Open, Reply};
-use plugin_sdk::CancellationSignal;
+use plugin_sdk::ports::CardSink;
+use plugin_sdk::{CancellationSignal, ConversationRef};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, Semaphore, mpsc};
 
 /// Questions that wait behind the open one of a session.
 const WAITING: usize = 8;
-/// Open questions of one person over all sessions.
-const PER_PRINCIPAL: usize = 3;
+
+/// Told for how long a question stays open, and when it is over.
+pub type Waits = Arc<dyn Fn(Option<Duration>) + Send + Sync>;
+
+/// How a turn's questions are shown.
+#[derive(Clone)]
+pub struct Showing {
+    /// Shows cards.
+    pub sink: Arc<dyn CardSink>,
+    /// Its texts.
+    pub texts: Arc<Texts>,
+    /// Whose deadline waits for the answer.
+    pub waits: Waits,
+}
 
 /// The turn a question is asked in.
 #[derive(Clone)]
@@ -35,30 +62,31 @@ pub struct AskedIn {
     pub turn_id: String,
     /// Its generation.
     pub generation: u64,
-    /// Who may answer, text form.
+    /// Whose turn it is, text form.
     pub principal: String,
+    /// Where it is asked.
+    pub conversation: ConversationRef,
+    /// The message that is answered.
+    pub message_id: Option<String>,
     /// Ends the question with the turn.
     pub cancellation: CancellationSignal,
     /// Given back while the person thinks.
     pub place: Option<Arc<Place>>,
+    /// How it is shown.
+    pub showing: Showing,
+    /// Open questions of this person, over all sessions.
+    pub limit: usize,
 }
 
-/// What became of a text that may be an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Captured {
-    /// No question of this person is open here, or the text is none of its words: an ordinary message.
-    No,
-    /// It answered or ended the question.
-    Answered,
-    /// It is no valid answer; the person is asked again.
-    Invalid,
-}
-
-impl Captured {
-    /// Whether the text must start no turn.
-    pub fn is_captured(self) -> bool {
-        self != Captured::No
-    }
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    /// It ended the question.
+    Now(OpenQuestion),
+    /// The question had ended before.
+    Before(OpenQuestion),
+    /// There is no such question any more.
+    Gone,
 }
 
 /// All pending questions. Clones share them.
@@ -70,6 +98,7 @@ struct Inner {
     clock: SharedClock,
     journal: Journal,
     state: Mutex<State>,
+    changed: Notify,
 }
 
 #[derive(Default)]
@@ -94,38 +123,7 @@ impl Default for Slot {
 impl Questions {
     /// No question is open.
     pub fn new(store: SharedStore, clock: SharedClock, journal: Journal) -> Self {
-        Self(Arc::new(Inner { store, clock, journal, state: Mutex::default() }))
-    }
-
-    /// Offers a text of `principal` to the question that is open in `session`. The first valid answer counts;
-    /// control commands and edited or forwarded messages must not be offered. `only_answers`: this person can say
-    /// nothing else while a question is open, as in a console, so a text that is no answer is asked for again.
-    pub fn answer(&self, session: &SessionKey, principal: &str, text: &str, only_answers: bool) -> Captured {
-        let mut state = self.state();
-        let Some(slot) = state.slots.get_mut(session) else { return Captured::No };
-        let Some(open) = slot.open.as_mut().filter(|open| open.question.principal == principal) else {
-            return Captured::No;
-        };
-        match open.question.judge(text) {
-            None if open.question.wanted == Wanted::Approval && !only_answers => Captured::No,
-            // Whoever asked has gone when nobody receives: then the text is a message like any other.
-            None => open.send(Reply::Invalid).map_or(Captured::No, |()| Captured::Invalid),
-            Some(reply) => {
-                let sent = open.send(reply);
-                slot.open = None;
-                sent.map_or(Captured::No, |()| Captured::Answered)
-            }
-        }
-    }
-
-    /// Shows the question that is open in a session once more: what was said meanwhile hides it.
-    pub fn show_again(&self, session: &SessionKey, principal: &str) {
-        let state = self.state();
-        let open = state.slots.get(session).and_then(|slot| slot.open.as_ref());
-        if let Some(open) = open.filter(|open| open.question.principal == principal) {
-            // Whoever asked has gone when nobody receives: then there is nothing to show.
-            open.send(Reply::Again).unwrap_or_default();
-        }
+        Self(Arc::new(Inner { store, clock, journal, state: Mutex::default(), changed: Notify::new() }))
     }
 
     /// The question that is open in a session.
@@ -133,30 +131,60 @@ impl Questions {
         Some(self.state().slots.get(session)?.open.as_ref()?.question.clone())
     }
 
-    /// Questions that were open when the process ended; they are taken off the store. Asked once, at the start.
-    pub async fn take_lost(&self) -> Result<Vec<OpenQuestion>, StoreError> {
-        let found = self.0.store.scan_prefix(Tree::Questions, &Key::new(), None, usize::MAX).await?;
-        let ops = found.iter().map(|(key, _)| Op::delete(Tree::Questions, key.clone())).collect();
-        self.0.store.batch(ops).await?;
-        Ok(found.into_iter().filter_map(|(_, value)| serde_json::from_value(value).ok()).collect())
+    /// Ends when a question was shown or ended after this was called.
+    pub fn changed(&self) -> Notified<'_> {
+        self.0.changed.notified()
+    }
+
+    /// All open questions, the oldest first.
+    pub fn open(&self) -> Vec<OpenQuestion> {
+        let state = self.state();
+        let mut open: Vec<OpenQuestion> =
+            state.slots.values().filter_map(|slot| slot.open.as_ref()).map(|open| open.question.clone()).collect();
+        open.sort_by(|a, b| a.asked_at.cmp(&b.asked_at).then_with(|| a.id.cmp(&b.id)));
+        open
+    }
+
+    /// Ends a question, if it still waits: of all that try, one does. `result` is the sentence about it.
+    pub async fn settle(
+        &self,
+        question: &OpenQuestion,
+        decision: Decision,
+        by: Option<&str>,
+        result: Option<String>,
+    ) -> Result<Settled, StoreError> {
+        let key = question.key();
+        loop {
+            let Some(old) = self.0.store.get(Tree::Questions, &key).await? else { return Ok(Settled::Gone) };
+            let Ok(mut record) = serde_json::from_value::<OpenQuestion>(old.clone()) else { return Ok(Settled::Gone) };
+            if record.state != QuestionState::Pending {
+                return Ok(Settled::Before(record));
+            }
+            record.state = decision.state;
+            record.answered_by = by.map(str::to_string);
+            record.result.clone_from(&result);
+            let put = Op::put_for(Tree::Questions, key.clone(), written(&record), KEPT);
+            match self.0.store.batch(vec![Op::check(Tree::Questions, key.clone(), Some(old)), put]).await {
+                Ok(()) => {
+                    self.tell(&record, Reply::Decided(decision, by.unwrap_or_default().to_string()));
+                    return Ok(Settled::Now(record));
+                }
+                Err(StoreError::Conflict { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     /// Asks and waits. The place is given back meanwhile; time runs from when the question is shown.
-    pub async fn ask(
-        &self,
-        asked_in: &AskedIn,
-        sink: &dyn QuestionSink,
-        question: OpenQuestion,
-        timeout: Duration,
-    ) -> QuestionEnd {
+    pub async fn ask(&self, asked_in: &AskedIn, asking: Asking) -> QuestionEnd {
         let Some(entered) = self.enter(&asked_in.session) else { return QuestionEnd::Busy };
         let paused = asked_in.place.as_ref().map(|place| place.pause());
         let end = tokio::select! {
             biased;
             () = asked_in.cancellation.cancelled() => QuestionEnd::Withdrawn,
             // The gate is never closed.
-            _permit = entered.gate.acquire() => match self.count(&asked_in.principal) {
-                Some(_counted) => self.ask_now(asked_in, sink, question, timeout).await,
+            _permit = entered.gate.acquire() => match self.count(&asked_in.principal, asked_in.limit) {
+                Some(_counted) => self.ask_now(asked_in, asking).await,
                 None => QuestionEnd::Busy,
             },
         };
@@ -167,18 +195,20 @@ impl Questions {
         end
     }
 
-    async fn ask_now(
-        &self,
-        asked_in: &AskedIn,
-        sink: &dyn QuestionSink,
-        mut question: OpenQuestion,
-        timeout: Duration,
-    ) -> QuestionEnd {
+    /// Record, journal, card, answer: in this order.
+    async fn ask_now(&self, asked_in: &AskedIn, asking: Asking) -> QuestionEnd {
+        let mut question = asking.question(asked_in);
         question.asked_at = self.0.clock.now();
-        question.expires_at = question.asked_at + timeout;
-        let key = Key::new().str(question.session.as_str()).str(&question.id);
-        if let Err(e) = self.remember(&key, &question).await {
-            return QuestionEnd::Unavailable(e.to_string());
+        question.expires_at = question.asked_at + asking.timeout;
+        if let Err(e) = self.remember(&question).await {
+            return QuestionEnd::Unrecorded(e.to_string());
+        }
+        // The executor records approvals, with all it knows of the call.
+        if question.wanted != Wanted::Approval
+            && let Err(e) = self.note("question.asked", asked_in, &question, "").await
+        {
+            self.end(&question, QuestionState::Withdrawn).await;
+            return QuestionEnd::Unrecorded(e.to_string());
         }
         let (reply, replies) = mpsc::unbounded_channel();
         let open = Open { question: question.clone(), reply };
@@ -186,16 +216,22 @@ impl Questions {
             slot.open = Some(open);
         }
         let shown = Shown { questions: self, session: &asked_in.session };
-        self.note("question.asked", asked_in, &question, "").await;
-        let end = match sink.show(&question).await {
-            Ok(()) => self.wait(asked_in, sink, &question, replies, timeout).await,
-            Err(why) => QuestionEnd::Unavailable(why),
+        (asked_in.showing.waits)(Some(asking.timeout));
+        let end = match self.show(asked_in, &asking, &mut question).await {
+            Ok(()) => self.wait(asked_in, &asking, &mut question, replies).await,
+            Err(why) => {
+                self.end(&question, QuestionState::Withdrawn).await;
+                QuestionEnd::Unavailable(why)
+            }
         };
         drop(shown);
-        sink.closed(&question, &end).await;
-        self.note(end.event(), asked_in, &question, end.answer()).await;
-        if let Err(e) = self.0.store.batch(vec![Op::delete(Tree::Questions, key)]).await {
-            tracing::warn!(code = e.code(), "an answered question stays stored: {e}");
+        self.0.changed.notify_waiters();
+        (asked_in.showing.waits)(None);
+        self.close(asked_in, &asking, &question, &end).await;
+        if question.wanted != Wanted::Approval
+            && let Err(e) = self.note(end.event(), asked_in, &question, end.answer()).await
+        {
+            return QuestionEnd::Unrecorded(e.to_string());
         }
         end
     }
@@ -203,46 +239,81 @@ impl Questions {
     async fn wait(
         &self,
         asked_in: &AskedIn,
-        sink: &dyn QuestionSink,
-        question: &OpenQuestion,
+        asking: &Asking,
+        question: &mut OpenQuestion,
         mut replies: mpsc::UnboundedReceiver<Reply>,
-        timeout: Duration,
     ) -> QuestionEnd {
-        let deadline = self.0.clock.sleep(timeout);
+        let deadline = self.0.clock.sleep(asking.timeout);
         tokio::pin!(deadline);
         loop {
-            tokio::select! {
+            let ends = tokio::select! {
                 biased;
-                () = asked_in.cancellation.cancelled() => return QuestionEnd::Withdrawn,
+                () = asked_in.cancellation.cancelled() => QuestionState::Withdrawn,
                 reply = replies.recv() => match reply {
-                    Some(Reply::Value(answer, index)) => {
-                        return QuestionEnd::Answered { answer, index, by: question.principal.clone() };
+                    Some(Reply::Decided(decision, by)) => return QuestionEnd::of(decision, by),
+                    Some(Reply::Invalid) => {
+                        self.show_invalid(asked_in, asking, question).await;
+                        continue;
                     }
-                    Some(Reply::Cancel) => return QuestionEnd::Cancelled,
-                    Some(Reply::Invalid) => sink.invalid(question).await,
-                    Some(Reply::Again) => if let Err(why) = sink.show(question).await {
-                        return QuestionEnd::Unavailable(why);
-                    },
-                    None => return QuestionEnd::Withdrawn,
+                    Some(Reply::Again) => {
+                        if let Err(why) = self.show(asked_in, asking, question).await {
+                            tracing::debug!(why, "a question was not shown again");
+                        }
+                        continue;
+                    }
+                    None => QuestionState::Withdrawn,
                 },
-                () = &mut deadline => return QuestionEnd::Expired,
+                () = &mut deadline => QuestionState::Expired,
+            };
+            match self.end(question, ends).await {
+                // Somebody was faster; what was decided is on its way, unless whoever decided broke off.
+                Some(before) if ends == QuestionState::Expired => {
+                    while let Some(reply) = replies.recv().await {
+                        if let Reply::Decided(decision, by) = reply {
+                            return QuestionEnd::of(decision, by);
+                        }
+                    }
+                    return before;
+                }
+                _ => return QuestionEnd::of(Decision::silent(ends), String::new()),
+            }
+        }
+    }
+
+    /// Ends a question without an answer; how it had ended before, if it had.
+    async fn end(&self, question: &OpenQuestion, state: QuestionState) -> Option<QuestionEnd> {
+        match self.settle(question, Decision::silent(state), None, None).await {
+            Ok(Settled::Before(record)) => {
+                let by = record.answered_by.clone().unwrap_or_default();
+                Some(QuestionEnd::of(Decision::silent(record.state), by))
+            }
+            Ok(_) => None,
+            Err(e) => {
+                tracing::warn!(code = e.code(), "the end of a question is not stored: {e}");
+                None
             }
         }
     }
 
     /// Stored and durable before it is shown: a crash must not leave a card nobody knows of.
-    async fn remember(&self, key: &Key, question: &OpenQuestion) -> Result<(), StoreError> {
-        let value = serde_json::to_value(question).unwrap_or_default();
-        self.0.store.batch(vec![Op::put(Tree::Questions, key.clone(), value)]).await?;
+    async fn remember(&self, question: &OpenQuestion) -> Result<(), StoreError> {
+        self.0.store.batch(vec![Op::put(Tree::Questions, question.key(), written(question))]).await?;
         self.0.store.barrier().await
     }
 
-    async fn note(&self, kind: &'static str, asked_in: &AskedIn, question: &OpenQuestion, answer: &str) {
-        let data = json!({"id": question.id, "wanted": question.wanted, "answer": answer});
+    async fn note(
+        &self,
+        kind: &'static str,
+        asked_in: &AskedIn,
+        question: &OpenQuestion,
+        answer: &str,
+    ) -> Result<(), crate::journal::JournalError> {
+        let data = json!({
+            "record_id": question.id, "wanted": question.wanted, "answer": answer, "owner": question.asker,
+            "conversation": question.conversation.to_string(),
+        });
         let event = Event::new(kind, data).of_turn(asked_in.generation, &asked_in.turn_id, &asked_in.principal);
-        if let Err(e) = self.0.journal.append(event).await {
-            tracing::warn!("{kind} was not journaled: {e}");
-        }
+        self.0.journal.append(event).await.map(|_| ())
     }
 
     /// Joins the queue of the session's slot; `None` when it is full.
@@ -259,10 +330,10 @@ impl Questions {
     }
 
     /// Counts an open question of a person; `None` when there are enough.
-    fn count(&self, principal: &str) -> Option<Counted> {
+    fn count(&self, principal: &str, limit: usize) -> Option<Counted> {
         let mut state = self.state();
         let open = state.open_of.entry(principal.to_owned()).or_default();
-        if *open >= PER_PRINCIPAL {
+        if *open >= limit {
             return None;
         }
         *open += 1;
@@ -273,6 +344,11 @@ impl Questions {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A question holds nothing that JSON cannot.
+fn written(question: &OpenQuestion) -> serde_json::Value {
+    serde_json::to_value(question).unwrap_or_default()
 }
 
 /// One that asks in a session, or waits to. When the last one goes, so does the slot.

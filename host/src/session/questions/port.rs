@@ -1,7 +1,8 @@
 //! The port a turn's tools ask through, and the yes or no of an approval.
 
 use super::words::{fault_of, value_of};
-use super::{AskedIn, OpenQuestion, QuestionEnd, QuestionSink, Questions, Wanted};
+use super::{AskedIn, Asking, QuestionEnd, Questions, Wanted};
+use crate::config::Redactor;
 use crate::session::fresh_id;
 use async_trait::async_trait;
 use plugin_sdk::ToolError;
@@ -21,15 +22,15 @@ const SECRET_WORDS: [&str; 5] = ["password", "token", "secret", "key", "card"];
 pub struct QuestionPort {
     questions: Questions,
     asked_in: AskedIn,
-    sink: Arc<dyn QuestionSink>,
+    redactor: Arc<Redactor>,
     asker: Option<String>,
     asked: AtomicUsize,
 }
 
 impl QuestionPort {
     /// The port of a turn.
-    pub fn new(questions: Questions, asked_in: AskedIn, sink: Arc<dyn QuestionSink>) -> Self {
-        Self { questions, asked_in, sink, asker: None, asked: AtomicUsize::new(0) }
+    pub fn new(questions: Questions, asked_in: AskedIn, redactor: Arc<Redactor>) -> Self {
+        Self { questions, asked_in, redactor, asker: None, asked: AtomicUsize::new(0) }
     }
 
     /// The port for one call of `owner`'s code: the question says who asks, and narrower bounds hold.
@@ -38,31 +39,42 @@ impl QuestionPort {
         Self {
             questions: self.questions.clone(),
             asked_in: self.asked_in.clone(),
-            sink: self.sink.clone(),
+            redactor: Arc::clone(&self.redactor),
             asker: Some(owner.to_owned()),
             asked: AtomicUsize::new(0),
         }
     }
 
     /// Asks whether a call may run.
-    pub async fn approve(&self, text: String, timeout: Duration) -> QuestionEnd {
-        let question = self.open(Wanted::Approval, text, Vec::new());
-        self.questions.ask(&self.asked_in, &*self.sink, question, timeout).await
+    pub async fn approve(&self, asking: Asking) -> QuestionEnd {
+        self.questions.ask(&self.asked_in, asking).await
     }
 
-    fn open(&self, wanted: Wanted, text: String, options: Vec<String>) -> OpenQuestion {
-        OpenQuestion {
+    fn asking(&self, wanted: Wanted, question: &Question) -> Asking {
+        let texts = &self.asked_in.showing.texts;
+        let text = question.question.trim();
+        Asking {
             id: fresh_id(),
-            session: self.asked_in.session.clone(),
-            turn_id: self.asked_in.turn_id.clone(),
-            principal: self.asked_in.principal.clone(),
             wanted,
-            text,
-            options,
+            text: match &self.asker {
+                // Fenced: no mark and no link of it is live, and nothing in it ends the fence.
+                Some(asker) => {
+                    let by = texts.get("question-external", &[("owner", asker)]);
+                    format!("{by}\n```\n{}\n```", text.replace("```", "\u{2032}\u{2032}\u{2032}"))
+                }
+                None => text.to_owned(),
+            },
+            options: question.options.iter().map(|option| option.trim().to_owned()).collect(),
             asker: self.asker.clone(),
-            asked_at: chrono::DateTime::UNIX_EPOCH,
-            expires_at: chrono::DateTime::UNIX_EPOCH,
+            call: None,
+            attachment: None,
+            notify: Vec::new(),
+            timeout: Duration::from_secs(question.timeout_seconds),
         }
+    }
+
+    fn is_secret(&self, answer: &str) -> bool {
+        self.redactor.redact(answer) != answer
     }
 
     fn refuse_external(&self, question: &Question) -> Result<(), ToolError> {
@@ -91,11 +103,11 @@ impl Ask for QuestionPort {
             return Err(ToolError::new("VALIDATION_ERROR", fault).retryable());
         }
         self.refuse_external(&question)?;
-        let text = question.question.trim().to_owned();
-        let options = question.options.iter().map(|option| option.trim().to_owned()).collect();
-        let open = self.open(question.kind.into(), text, options);
-        let timeout = Duration::from_secs(question.timeout_seconds);
-        match self.questions.ask(&self.asked_in, &*self.sink, open, timeout).await {
+        let asking = self.asking(question.kind.into(), &question);
+        match self.questions.ask(&self.asked_in, asking).await {
+            QuestionEnd::Answered { answer, .. } if self.asker.is_some() && self.is_secret(&answer) => {
+                Err(ToolError::new("QUESTION_REFUSED", "the answer is a secret of the host and was not passed on"))
+            }
             QuestionEnd::Answered { answer, index, .. } => {
                 Ok(Answer { answer, option_index: index, source: AnswerSource::Person })
             }
@@ -104,7 +116,15 @@ impl Ask for QuestionPort {
             QuestionEnd::Withdrawn => Err(ToolError::new("QUESTION_CANCELLED", "the turn was stopped")),
             QuestionEnd::Busy => Err(ToolError::new("QUESTION_BUSY", "too many questions are open already")),
             QuestionEnd::Unavailable(why) => Err(ToolError::new("QUESTION_UNAVAILABLE", why)),
+            QuestionEnd::Unrecorded(why) => {
+                let message = "the question could not be recorded, so it was not asked";
+                Err(ToolError::new("JOURNAL_UNAVAILABLE", message).detail("cause", why))
+            }
         }
+    }
+
+    fn for_owner(&self, owner: &str) -> Option<Arc<dyn Ask>> {
+        Some(Arc::new(self.external(owner)))
     }
 }
 

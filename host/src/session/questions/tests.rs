@@ -1,8 +1,9 @@
+mod approving;
+
 use super::*;
-use crate::session::StopCause;
-use crate::session::lanes::tests::{lanes, ticket};
 use crate::task::{ManualClock, Tasks};
-use plugin_sdk::ports::{AnswerSource, Ask, Question, QuestionKind};
+use plugin_sdk::Scope;
+use plugin_sdk::ports::{AnswerSource, Ask, Card, CardCopy, CardSink, Question, QuestionKind};
 
 struct World {
     store: SharedStore,
@@ -19,20 +20,56 @@ fn world() -> World {
     }
 }
 
+/// Shows cards to nobody and remembers what became of them.
 #[derive(Default)]
-struct Screen(Mutex<Vec<String>>);
+struct Screen {
+    seen: Mutex<Vec<String>>,
+    cards: Mutex<Vec<Card>>,
+    places: Mutex<Vec<ConversationRef>>,
+    broken: std::sync::atomic::AtomicBool,
+}
 
 #[async_trait::async_trait]
-impl QuestionSink for Screen {
-    async fn show(&self, question: &OpenQuestion) -> Result<(), String> {
-        self.0.lock().unwrap().push(format!("show {}", question.text));
-        Ok(())
+impl CardSink for Screen {
+    async fn show(&self, to: &ConversationRef, card: &Card) -> Result<CardCopy, String> {
+        if self.broken.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err("no room".into());
+        }
+        self.seen.lock().unwrap().push(format!("show {}", card.text));
+        self.places.lock().unwrap().push(to.clone());
+        let mut cards = self.cards.lock().unwrap();
+        cards.push(card.clone());
+        Ok(CardCopy { conversation: to.clone(), message_id: cards.len().to_string() })
     }
-    async fn invalid(&self, question: &OpenQuestion) {
-        self.0.lock().unwrap().push(format!("again {}", question.text));
+    async fn edit(&self, copy: &CardCopy, card: &Card) {
+        let end = card.end.as_ref().map_or("", |e| e.text.as_str());
+        let buttons: Vec<&str> = card.buttons.iter().map(|b| b.label.as_str()).collect();
+        self.seen
+            .lock()
+            .unwrap()
+            .push(format!("edit {} {end} {}", copy.message_id, buttons.join(",")).trim_end().into());
     }
-    async fn closed(&self, _: &OpenQuestion, end: &QuestionEnd) {
-        self.0.lock().unwrap().push(format!("closed {end:?}"));
+}
+
+impl Screen {
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    fn button(&self, card: usize, label: &str) -> String {
+        let cards = self.cards.lock().unwrap();
+        cards[card].buttons.iter().find(|b| b.label == label).map(|b| b.id.clone()).unwrap()
+    }
+}
+
+fn place_in(scope: Scope, scene: &str) -> ConversationRef {
+    ConversationRef {
+        platform: "telegram".into(),
+        endpoint: "main".into(),
+        scope,
+        scene: scene.into(),
+        parent: None,
+        thread: None,
     }
 }
 
@@ -41,39 +78,87 @@ struct Asking {
     questions: Questions,
     screen: Arc<Screen>,
     stop: CancellationSignal,
+    place: ConversationRef,
+    redactor: Arc<crate::config::Redactor>,
 }
 
 fn asking() -> Asking {
     let w = world();
     let journal = Journal::new(w.store.clone(), w.clock.shared());
     let questions = Questions::new(w.store.clone(), w.clock.shared(), journal);
-    Asking { w, questions, screen: Arc::default(), stop: CancellationSignal::new() }
+    let place = place_in(Scope::Private, "1");
+    let redactor = crate::config::Redactor::new();
+    Asking { w, questions, screen: Arc::default(), stop: CancellationSignal::new(), place, redactor }
 }
 
 impl Asking {
-    fn port_in(&self, session: &str) -> Arc<QuestionPort> {
-        let asked_in = AskedIn {
-            session: SessionKey::from_text(session),
+    fn asked_in(&self, session: &SessionKey) -> AskedIn {
+        AskedIn {
+            session: session.clone(),
             turn_id: "t1".into(),
             generation: 1,
             principal: "console:1".into(),
+            conversation: self.place.clone(),
+            message_id: None,
             cancellation: self.stop.clone(),
             place: None,
-        };
-        Arc::new(QuestionPort::new(self.questions.clone(), asked_in, self.screen.clone()))
+            showing: Showing {
+                sink: self.screen.clone(),
+                texts: Texts::shared(crate::config::Language::En),
+                waits: Arc::new(|_| {}),
+            },
+            limit: 3,
+        }
+    }
+
+    fn port_in(&self, session: &str) -> Arc<QuestionPort> {
+        let asked_in = self.asked_in(&SessionKey::from_text(session));
+        Arc::new(QuestionPort::new(self.questions.clone(), asked_in, Arc::clone(&self.redactor)))
     }
 
     fn port(&self) -> Arc<QuestionPort> {
         self.port_in(self.w.key.as_str())
     }
 
-    fn say(&self, text: &str) -> Captured {
-        self.questions.answer(&self.w.key, "console:1", text, false)
+    async fn stored(&self) -> Vec<OpenQuestion> {
+        let found = self.w.store.scan_prefix(Tree::Questions, &crate::store::Key::new(), None, 99).await.unwrap();
+        found.into_iter().map(|(_, v)| serde_json::from_value(v).unwrap()).collect()
+    }
+
+    fn heard<'a>(&'a self, principal: &'a str, text: &'a str) -> Heard<'a> {
+        Heard {
+            session: &self.w.key,
+            conversation: &self.place,
+            principal,
+            text,
+            reply_to: None,
+            mention: false,
+            only_answers: false,
+        }
+    }
+
+    /// What a message of the requester comes to; a decision is made.
+    async fn say(&self, text: &str) -> &'static str {
+        self.hear(self.heard("console:1", text)).await
+    }
+
+    async fn hear(&self, heard: Heard<'_>) -> &'static str {
+        match self.questions.meant(&heard) {
+            Meant::Nothing => "nothing",
+            Meant::Unfit(q) => {
+                assert!(self.questions.ask_again(&q));
+                "unfit"
+            }
+            Meant::Decides(q, decision) => {
+                let settled = self.questions.settle(&q, decision, Some(heard.principal), None).await.unwrap();
+                if matches!(settled, Settled::Now(_)) { "decided" } else { "late" }
+            }
+        }
     }
 
     /// Lets the tasks run until a question is open.
     async fn until_open(&self) {
-        while self.questions.open_in(&self.w.key).is_none() || self.w.clock.sleepers() == 0 {
+        while self.questions.open_in(&self.w.key).is_none_or(|q| q.cards.is_empty()) || self.w.clock.sleepers() == 0 {
             tokio::task::yield_now().await;
         }
     }
@@ -110,10 +195,10 @@ async fn answers_are_captured_by_their_kind() {
         let (port, q) = (a.port(), question(kind, options));
         let (answer, captured) = tokio::join!(port.ask(q), async {
             a.until_open().await;
-            assert_eq!(a.questions.answer(&a.w.key, "console:2", text, false), Captured::No);
-            a.say(text)
+            assert_eq!(a.hear(a.heard("console:2", text)).await, "nothing");
+            a.say(text).await
         });
-        assert_eq!(captured, Captured::Answered);
+        assert_eq!(captured, "decided");
         match wanted {
             Some(wanted) => {
                 let answer = answer.unwrap();
@@ -122,8 +207,8 @@ async fn answers_are_captured_by_their_kind() {
             }
             None => assert_eq!(answer.unwrap_err().code, "QUESTION_CANCELLED"),
         }
-        assert_eq!(a.say(text), Captured::No, "a late text is an ordinary message");
-        assert!(a.w.store.scan_prefix(Tree::Questions, &Key::new(), None, 9).await.unwrap().is_empty());
+        assert_eq!(a.say(text).await, "nothing", "a late text is an ordinary message");
+        assert!(a.stored().await.iter().all(|q| q.state != QuestionState::Pending));
     }
 }
 
@@ -134,16 +219,17 @@ async fn an_invalid_answer_is_asked_again_until_the_first_deadline() {
     let (answer, ()) = tokio::join!(port.ask(question(QuestionKind::Number, &[])), async {
         a.until_open().await;
         a.w.clock.advance(Duration::from_secs(59));
-        assert_eq!(a.say("nan"), Captured::Invalid);
-        assert_eq!(a.say("many"), Captured::Invalid);
-        while a.screen.0.lock().unwrap().len() < 3 {
+        assert_eq!(a.say("nan").await, "unfit");
+        assert_eq!(a.say("many").await, "unfit");
+        while a.screen.seen().len() < 3 {
             tokio::task::yield_now().await;
         }
         a.w.clock.advance(Duration::from_secs(1));
     });
     assert_eq!(answer.unwrap_err().code, "QUESTION_TIMEOUT");
-    let seen = a.screen.0.lock().unwrap().clone();
-    assert_eq!(seen, ["show Where to?", "again Where to?", "again Where to?", "closed Expired"]);
+    let again = "show That does not fit: Where to?";
+    let closed = ["edit 1", "edit 2", "edit 3"].map(|e| format!("{e} No answer came in time."));
+    assert_eq!(a.screen.seen(), [&["show Where to?".into(), again.into(), again.into()], &closed[..]].concat());
 }
 
 #[tokio::test]
@@ -181,11 +267,11 @@ async fn questions_of_a_session_wait_for_each_other_and_end_with_the_turn() {
     }
     let tenth = a.port().ask(question(QuestionKind::Text, &[])).await;
     assert_eq!(tenth.unwrap_err().code, "QUESTION_BUSY");
-    assert_eq!(a.say("first"), Captured::Answered);
+    assert_eq!(a.say("first").await, "decided");
     assert_eq!(asked.remove(0).await.unwrap().unwrap().answer, "first");
     a.until_open().await;
-    let stored = a.w.store.scan_prefix(Tree::Questions, &Key::new(), None, 9).await.unwrap();
-    assert_eq!(stored.len(), 1, "stored before it is shown");
+    let pending = a.stored().await.into_iter().filter(|q| q.state == QuestionState::Pending).count();
+    assert_eq!(pending, 1, "stored before it is shown");
     a.stop.request();
     for handle in asked {
         assert_eq!(handle.await.unwrap().unwrap_err().code, "QUESTION_CANCELLED");
@@ -214,34 +300,6 @@ async fn one_person_has_three_open_and_what_a_crash_leaves_is_lost() {
 }
 
 #[tokio::test]
-async fn an_approval_takes_only_its_words_and_gives_the_place_back() {
-    let a = asking();
-    let (lanes, _) = lanes(1, 1, 5);
-    let place = Arc::new(lanes.submit(ticket(1, a.w.key.as_str(), "console:1")).unwrap().await.unwrap());
-    let asked_in = AskedIn {
-        session: a.w.key.clone(),
-        turn_id: "t".into(),
-        generation: 1,
-        principal: "console:1".into(),
-        cancellation: place.cancellation(),
-        place: Some(place.clone()),
-    };
-    let port = QuestionPort::new(a.questions.clone(), asked_in, a.screen.clone());
-    let (end, ()) = tokio::join!(port.approve("run maps__get?".into(), Duration::from_secs(180)), async {
-        a.until_open().await;
-        drop(lanes.submit(ticket(2, "other", "p")).unwrap().await.unwrap());
-        assert_eq!(a.say("maybe"), Captured::No);
-        assert_eq!(a.say("允许"), Captured::Answered);
-    });
-    assert_eq!(end, QuestionEnd::Answered { answer: "yes".into(), index: None, by: "console:1".into() });
-    let (end, ()) = tokio::join!(port.approve("again?".into(), Duration::from_secs(180)), async {
-        a.until_open().await;
-        lanes.stop(&a.w.key, StopCause::Person);
-    });
-    assert_eq!(end, QuestionEnd::Withdrawn);
-}
-
-#[tokio::test]
 async fn bad_questions_and_secrets_asked_by_plugins_are_refused() {
     let a = asking();
     let bad = [
@@ -259,22 +317,6 @@ async fn bad_questions_and_secrets_asked_by_plugins_are_refused() {
     let external = a.port().external("maps");
     let secret = Question { question: "Your apiKey?".into(), ..question(QuestionKind::Text, &[]) };
     assert_eq!(external.ask(secret).await.unwrap_err().code, "QUESTION_REFUSED");
-}
-
-#[tokio::test]
-async fn where_only_answers_can_be_said_a_card_is_shown_again() {
-    let a = asking();
-    let port = a.port();
-    let (end, said) = tokio::join!(port.approve("May I?".into(), std::time::Duration::from_secs(60)), async {
-        a.until_open().await;
-        let say = |text| a.questions.answer(&a.w.key, "console:1", text, true);
-        a.questions.show_again(&a.w.key, "console:2");
-        let unfit = say("what is this?");
-        a.questions.show_again(&a.w.key, "console:1");
-        [unfit, say("yes")]
-    });
-    assert_eq!(said, [Captured::Invalid, Captured::Answered]);
-    let shown = a.screen.0.lock().unwrap().iter().filter(|line| line.starts_with("show")).count();
-    assert_eq!(shown, 2, "once more for whom it is asked, and for nobody else");
-    assert!(matches!(end, QuestionEnd::Answered { answer, .. } if answer == "yes"));
+    let long = Question { question: "x".repeat(1001), ..question(QuestionKind::Text, &[]) };
+    assert_eq!(external.ask(long).await.unwrap_err().code, "QUESTION_REFUSED");
 }

@@ -6,6 +6,14 @@ const YES: [&str; 9] = ["y", "yes", "allow", "ok", "1", "是", "确认", "同意
 const NO: [&str; 6] = ["n", "no", "deny", "0", "否", "拒绝"];
 const CANCEL: [&str; 2] = ["cancel", "取消"];
 
+/// Remember it, where a button has to be typed: its number, or what it is called.
+const SESSION: [&str; 4] = ["2", "session", "allow for this session", "本会话内允许"];
+
+/// Whether the whole text allows for the session.
+pub(super) fn is_session(text: &str) -> bool {
+    SESSION.contains(&text.trim().to_lowercase().as_str())
+}
+
 /// Yes or no, when the whole text is one of the words.
 pub(super) fn yes_or_no(text: &str) -> Option<bool> {
     let word = text.trim().to_lowercase();
