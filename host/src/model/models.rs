@@ -1,7 +1,8 @@
 //! The models of a bot by name.
 
+use super::chain::{Chain, Member};
 use super::offline::Offline;
-use super::openai::OpenAi;
+use super::remote::RemoteModel;
 use super::{ModelClient, ModelError, ModelEvent, ModelRequest, ModelState};
 use crate::config::{BotConfig, ModelConfig, Provider};
 use crate::net::Http;
@@ -24,7 +25,7 @@ pub struct Models {
 struct Entry {
     config: Option<ModelConfig>,
     client: Arc<dyn ModelClient>,
-    openai: Option<OpenAi>,
+    remote: Option<RemoteModel>,
 }
 
 impl Models {
@@ -46,7 +47,7 @@ impl Models {
                 (Some(entry), ..) => entry.clone(),
                 (None, Some(reason), _) => Entry::off(name, config, reason),
                 (None, None, Provider::Offline) => Entry::offline(Some(config)),
-                (None, None, Provider::Openai) => Entry::openai(config, http),
+                (None, None, Provider::Openai | Provider::Anthropic) => Entry::remote(config, http),
             };
             entries.insert(name.clone(), entry);
         }
@@ -64,15 +65,26 @@ impl Models {
         &self.main
     }
 
-    /// A model by its name in the configuration.
+    /// A model by its name in the configuration, with its fallbacks behind it.
     pub fn get(&self, name: &str) -> Option<Arc<dyn ModelClient>> {
-        self.entries.get(name).map(|e| e.client.clone())
+        let fallback = self.entries.get(name)?.config.iter().flat_map(|c| &c.fallback);
+        let row = std::iter::once(name).chain(fallback.map(String::as_str));
+        let members: Vec<Member> = row.filter_map(|n| self.member(n)).collect();
+        match members.as_slice() {
+            [only] => Some(only.client.clone()),
+            _ => Some(Arc::new(Chain::new(members))),
+        }
+    }
+
+    fn member(&self, name: &str) -> Option<Member> {
+        let entry = self.entries.get(name)?;
+        Some(Member { name: name.to_owned(), client: entry.client.clone(), remote: entry.remote.clone() })
     }
 
     /// State of each configured model, and of the bot's own, for reports.
     pub fn states(&self) -> Vec<(String, ModelState)> {
         let shown = |(name, e): &(&String, &Entry)| e.config.is_some() || **name == self.main;
-        let state = |e: &Entry| match (&e.openai, &e.config) {
+        let state = |e: &Entry| match (&e.remote, &e.config) {
             (Some(client), _) => client.state(),
             (None, Some(config)) if config.unavailable.is_some() => ModelState::Down,
             (None, _) => ModelState::Up,
@@ -83,18 +95,18 @@ impl Models {
 
 impl Entry {
     fn offline(config: Option<&ModelConfig>) -> Self {
-        Self { config: config.cloned(), client: Arc::new(Offline::new()), openai: None }
+        Self { config: config.cloned(), client: Arc::new(Offline::new()), remote: None }
     }
 
     /// Switched off by its configuration: asked never, so that nothing is sent without its key.
     fn off(name: &str, config: &ModelConfig, reason: &str) -> Self {
         let client = Off { name: name.to_owned(), reason: reason.to_owned() };
-        Self { config: Some(config.clone()), client: Arc::new(client), openai: None }
+        Self { config: Some(config.clone()), client: Arc::new(client), remote: None }
     }
 
-    fn openai(config: &ModelConfig, http: &Http) -> Self {
-        let client = OpenAi::new(config, http);
-        Self { config: Some(config.clone()), client: Arc::new(client.clone()), openai: Some(client) }
+    fn remote(config: &ModelConfig, http: &Http) -> Self {
+        let client = RemoteModel::new(config, http);
+        Self { config: Some(config.clone()), client: Arc::new(client.clone()), remote: Some(client) }
     }
 }
 

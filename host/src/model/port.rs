@@ -232,6 +232,11 @@ pub trait ModelClient: Send + Sync {
         false
     }
 
+    /// Most tools of one request.
+    fn max_tools(&self) -> usize {
+        usize::MAX
+    }
+
     /// Whether it can see images.
     fn sees_images(&self) -> bool {
         false

@@ -48,6 +48,7 @@ const ELSEWHERE: [(&str, &[&str]); 8] = [
             "dispose::timeout",
             "session::repaired",
             "model::down",
+            "model::no-deferral",
             "model::tool-refused",
             "prompt::floor",
             "candidate::forbidden",

@@ -13,6 +13,19 @@ pub enum Provider {
     Offline,
     /// Chat completions.
     Openai,
+    /// Messages.
+    Anthropic,
+}
+
+/// Whether a model that knows deferred tools is told of the whole catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DeferLoading {
+    /// Yes, unless the catalog is too large or the server does not know them.
+    #[default]
+    Auto,
+    /// No: it gets what is always loaded and what was loaded.
+    Off,
 }
 
 /// Which subset of JSON Schema a model takes.
@@ -40,7 +53,7 @@ pub struct ModelConfig {
     /// Base URL; the vendor's when left out.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// Key, sent as a bearer token.
+    /// Key: a bearer token for `openai`, the header `x-api-key` for `anthropic`.
     #[serde(default)]
     pub api_key: Option<Secret>,
     /// Tokens.
@@ -55,6 +68,9 @@ pub struct ModelConfig {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub temperature: Option<f64>,
+    /// Whether it sees images.
+    #[serde(default)]
+    pub images: bool,
     /// Further headers; values may be secrets.
     #[serde(default)]
     pub headers: Table<Secret>,
@@ -70,6 +86,9 @@ pub struct ModelConfig {
     #[serde(default = "default_retries")]
     #[schemars(range(max = 10))]
     pub retries: u32,
+    /// Models that answer instead, in this order, while this one gives no answer.
+    #[serde(default)]
+    pub fallback: Vec<String>,
     /// Whether a missing variable refuses.
     #[serde(default)]
     pub required: bool,
@@ -92,11 +111,20 @@ pub struct ModelConfig {
     #[serde(default = "default_max_tools")]
     #[schemars(range(min = 1))]
     pub max_tools: usize,
+    /// Tools that a model finds by itself; only `anthropic`.
+    #[serde(default)]
+    pub defer_loading: DeferLoading,
+    /// Values of the header `anthropic-beta`; only `anthropic`.
+    #[serde(default = "default_betas")]
+    pub betas: Vec<String>,
     /// Why an optional model is off, for example a variable that is not set.
     #[serde(skip)]
     pub unavailable: Option<String>,
 }
 
+fn default_betas() -> Vec<String> {
+    vec!["advanced-tool-use-2025-11-20".to_owned()]
+}
 fn default_context_window() -> u64 {
     128_000
 }

@@ -187,7 +187,7 @@ impl Rules<'_> {
             // a model whose variable is missing is off, and says so elsewhere
             let written =
                 self.doc.find(&format!("/models/{}/model", name.replace('~', "~0").replace('/', "~1"))).is_some();
-            if model.provider == Provider::Openai && model.model.trim().is_empty() {
+            if model.provider != Provider::Offline && model.model.trim().is_empty() {
                 let message = match written {
                     true => format!("`models.{name}.model` must not be empty"),
                     false => format!("missing key `models.{name}.model`"),
@@ -197,6 +197,38 @@ impl Rules<'_> {
                 if !self.is_off(name) {
                     self.faults.push(at_key(self.doc, &["models", name], d));
                 }
+            }
+            self.fallback(name, &model.fallback, models);
+            self.one_provider_only(name, &model, value);
+        }
+    }
+
+    /// A list of other models; each stands in it once, and the lists of those are not followed.
+    fn fallback(&mut self, name: &str, list: &[String], models: &Table<Value>) {
+        for (i, other) in list.iter().enumerate() {
+            let index = i.to_string();
+            let path = ["models", name, "fallback", &index];
+            if other == name {
+                let d = Diagnostic::error("bot::bad-value", format!("the model `{name}` is its own fallback"));
+                self.value(&path, d.help("remove it: its own repeats are `retries`"));
+            } else if list[..i].contains(other) {
+                let d = Diagnostic::error("bot::bad-value", format!("`models.{name}.fallback` names `{other}` twice"));
+                self.value(&path, d.help("remove one of them"));
+            } else {
+                self.known_model(&path, Some(other), models);
+            }
+        }
+    }
+
+    fn one_provider_only(&mut self, name: &str, model: &ModelConfig, written: &Value) {
+        if model.provider == Provider::Anthropic {
+            return;
+        }
+        for key in ["betas", "defer_loading"] {
+            if written.get(key).is_some() {
+                let message = format!("`models.{name}.{key}` is only for `provider = \"anthropic\"`");
+                let d = Diagnostic::error("bot::bad-value", message).help("remove it");
+                self.faults.push(at_key(self.doc, &["models", name, key], d));
             }
         }
     }

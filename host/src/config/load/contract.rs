@@ -15,10 +15,6 @@ const KEYS: &[&str] = &[
     "console",
     "network",
     "command",
-    "models.*.images",
-    "models.*.fallback",
-    "models.*.defer_loading",
-    "models.*.betas",
     "agent.deferred_tools.embeddings",
     "agent.deferred_tools.embeddings_path",
     "agent.deferred_tools.embeddings_base_url",
@@ -54,8 +50,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Values of keys that are built.
-const VALUES: &[(&str, &str)] =
-    &[("models.*.provider", "anthropic"), ("reload.on_broken_plugin", "keep-previous"), ("access.mode", "pairing")];
+const VALUES: &[(&str, &str)] = &[("reload.on_broken_plugin", "keep-previous"), ("access.mode", "pairing")];
 
 /// Turns the finding about an unknown key or a value outside its list into `bot::not-built` when the contract has it.
 pub(super) fn name_unbuilt(faults: &mut [Fault], doc: &Doc) {

@@ -101,18 +101,34 @@ fn one_finding_for_each_mistake() {
 #[test]
 fn keys_of_later_builds_are_named() {
     let found = findings(
-        "[memory]\nenabled = true\n[models.a]\nprovider = \"anthropic\"\nbetas = []\n[limits]\nusd_per_day = 1\n[reload]\non_broken_plugin = \"keep-previous\"\n[store]\nzzzzzzzz = 1\n",
+        "[memory]\nenabled = true\n[mcp]\nx = 1\n[limits]\nusd_per_day = 1\n[reload]\non_broken_plugin = \"keep-previous\"\n[store]\nzzzzzzzz = 1\n",
     );
     let places: Vec<&str> = found.iter().map(|f| f.split(" | ").next().unwrap()).collect();
     assert_eq!(
         places,
         [
             "bot::not-built 1:2 `memory` is not part of this build yet",
-            "bot::not-built 4:12 this value of `models.a.provider` is not part of this build yet",
-            "bot::not-built 5:1 `models.a.betas` is not part of this build yet",
-            "bot::not-built 7:1 `limits.usd_per_day` is not part of this build yet",
-            "bot::not-built 9:20 this value of `reload.on_broken_plugin` is not part of this build yet",
-            "bot::unknown-key 11:1 unknown key `store.zzzzzzzz`",
+            "bot::not-built 3:2 `mcp` is not part of this build yet",
+            "bot::not-built 6:1 `limits.usd_per_day` is not part of this build yet",
+            "bot::not-built 8:20 this value of `reload.on_broken_plugin` is not part of this build yet",
+            "bot::unknown-key 10:1 unknown key `store.zzzzzzzz`",
+        ]
+    );
+}
+
+#[test]
+fn a_fallback_is_another_model_named_once() {
+    let found = findings(
+        "[models.a]\nprovider = \"anthropic\"\nmodel = \"m\"\nfallback = [\"b\", \"a\", \"c\", \"b\", \"offline\"]\ndefer_loading = \"off\"\n[models.b]\nprovider = \"openai\"\nmodel = \"m\"\nfallback = [\"a\"]\nbetas = []\nimages = true\n[models.d]\nprovider = \"anthropic\"\n",
+    );
+    assert_eq!(
+        found,
+        [
+            "bot::bad-value 4:18 the model `a` is its own fallback | remove it: its own repeats are `retries`",
+            "bot::bad-value 4:23 `models.a.fallback.2`: there is no model `c` | known here: `a`, `b`, `d`, `offline`",
+            "bot::bad-value 4:28 `models.a.fallback` names `b` twice | remove one of them",
+            "bot::bad-value 10:1 `models.b.betas` is only for `provider = \"anthropic\"` | remove it",
+            "bot::missing-key 12:9 missing key `models.d.model` | name the model as its server does",
         ]
     );
 }

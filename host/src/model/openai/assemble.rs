@@ -2,8 +2,8 @@
 //! may share an index, ids may be missing or repeat.
 
 use super::chunk::Fragment;
-use super::text::joined;
-use crate::model::ModelCall;
+use crate::model::remote::{RawCall, joined};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// Calls of one step while they arrive.
@@ -18,6 +18,7 @@ struct Open {
     id: String,
     name: String,
     arguments: Vec<u8>,
+    signature: Option<Value>,
     scan: ObjectScan,
 }
 
@@ -40,6 +41,9 @@ impl Assembler {
         };
         if let Some(open) = self.calls.get_mut(at) {
             open.take(id, name, &text);
+            if fragment.extra_content.is_some() {
+                open.signature = fragment.extra_content;
+            }
         }
     }
 
@@ -57,30 +61,24 @@ impl Assembler {
         }
     }
 
-    /// The calls in the order they began. `taken` are ids that already stand in the conversation; `real_name`
-    /// maps what the model wrote to a wire name.
-    pub(super) fn finish(
-        self,
-        step: u32,
-        taken: impl Fn(&str) -> bool,
-        real_name: impl Fn(&str) -> String,
-    ) -> Vec<ModelCall> {
-        let mut out: Vec<ModelCall> = Vec::with_capacity(self.calls.len());
+    /// The calls in the order they began. `taken` are ids that already stand in the conversation.
+    pub(super) fn finish(self, step: u32, taken: &dyn Fn(&str) -> bool) -> Vec<RawCall> {
+        let mut out: Vec<RawCall> = Vec::with_capacity(self.calls.len());
         for (n, open) in self.calls.into_iter().enumerate() {
             let own = !open.id.is_empty() && !taken(&open.id) && out.iter().all(|c| c.id != open.id);
             let id = if own { open.id } else { format!("call_{step}_{}", n + 1) };
-            out.push(ModelCall { id, name: real_name(&open.name), arguments: joined(&open.arguments) });
+            out.push(RawCall { id, name: open.name, arguments: joined(&open.arguments) });
         }
         out
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+    /// Signatures by the number of their call, from 1.
+    pub(super) fn signatures(&self) -> Vec<(u32, Value)> {
+        (1..).zip(&self.calls).filter_map(|(n, c)| Some((n, c.signature.clone()?))).collect()
     }
 
-    /// What the model wrote, for an estimate.
-    pub(super) fn written(&self) -> String {
-        self.calls.iter().map(|c| format!("{} {}", c.name, joined(&c.arguments))).collect()
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
     }
 }
 

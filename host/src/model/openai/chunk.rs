@@ -1,6 +1,6 @@
 //! One event of a chat completions stream.
 
-use super::text::Piece;
+use crate::model::remote::Piece;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,6 +27,8 @@ pub(super) struct Delta {
     pub(super) content: Option<Piece>,
     pub(super) refusal: Option<Piece>,
     pub(super) tool_calls: Option<Vec<Fragment>>,
+    /// What the maker wants back with the message.
+    pub(super) extra_content: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -35,6 +37,8 @@ pub(super) struct Fragment {
     pub(super) index: Option<u64>,
     pub(super) id: Option<String>,
     pub(super) function: Option<Function>,
+    /// The signature some makers want back with the call.
+    pub(super) extra_content: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]

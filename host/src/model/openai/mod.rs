@@ -1,91 +1,47 @@
-//! Chat completions, streamed, against any compatible address.
+//! The format of chat completions, streamed, at any compatible address.
 
-mod answer;
 mod assemble;
-mod attempt;
 mod body;
-mod cache;
 mod chunk;
-mod failure;
-mod run;
-mod text;
+mod read;
 
-use super::health::{Health, ModelState};
-use super::{ModelClient, ModelError, ModelEvent, ModelRequest};
-use crate::config::{ModelConfig, SchemaProfile};
-use crate::net::Http;
-use async_trait::async_trait;
-use cache::ToolCache;
-use failure::Fault;
-use futures::StreamExt;
-use futures::channel::mpsc;
-use futures::stream::{self, BoxStream};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
-use std::sync::Arc;
+use super::remote::{Reader, Sending, Wire};
+use super::{ModelTool, cut_description, wire_schema};
+use crate::config::SchemaProfile;
+use serde_json::{Map, Value, json};
 
 const VENDOR: &str = "https://api.openai.com/v1";
-/// Events that may wait between the connection and the turn.
-const EVENTS_AHEAD: usize = 16;
 
-/// A client of one configured model. Cheap to clone; clones share what is known about the provider.
-#[derive(Clone)]
-pub struct OpenAi(Arc<OpenAiInner>);
+/// The format.
+pub(super) struct OpenAi;
 
-struct OpenAiInner {
-    config: ModelConfig,
-    http: Http,
-    own_service: bool,
-    cache: ToolCache,
-    health: Health,
-}
-
-impl OpenAi {
-    /// A client with a configuration and the process's HTTP client.
-    pub fn new(config: &ModelConfig, http: &Http) -> Self {
-        Self(Arc::new(OpenAiInner {
-            config: config.clone(),
-            http: http.clone(),
-            own_service: config.base_url.is_none(),
-            cache: ToolCache::new(config.schema_profile.unwrap_or(SchemaProfile::Openai)),
-            health: Health::new(),
-        }))
+impl Wire for OpenAi {
+    fn endpoint(&self, base: Option<&str>) -> Option<reqwest::Url> {
+        endpoint(base.unwrap_or(VENDOR))
     }
 
-    /// What `status` says about it.
-    pub fn state(&self) -> ModelState {
-        self.0.health.state()
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|k| ("authorization", format!("Bearer {k}"))).into_iter().collect()
     }
-}
 
-impl OpenAiInner {
-    /// The request; the key stands in its header and nowhere else.
-    fn request(&self, body: &Value) -> Result<reqwest::RequestBuilder, Fault> {
-        let url = endpoint(self.config.base_url.as_deref().unwrap_or(VENDOR))
-            .ok_or_else(|| Fault::Down { reason: "base_url is no HTTP address".into() })?;
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &self.config.api_key {
-            headers.insert(AUTHORIZATION, secret_value(&format!("Bearer {}", key.expose()), "api_key")?);
+    fn tool(&self, tool: &ModelTool, profile: SchemaProfile) -> Value {
+        let mut function = Map::new();
+        function.insert("name".into(), json!(&*tool.wire));
+        function.insert("description".into(), json!(cut_description(&tool.description)));
+        function.insert("parameters".into(), wire_schema(&tool.schema, profile));
+        if profile == SchemaProfile::Openai {
+            function.insert("strict".into(), json!(false));
         }
-        for (name, value) in &self.config.headers {
-            let bad = || Fault::Down { reason: format!("header {name:?} has no valid name") };
-            let header = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
-            headers.insert(header, secret_value(value.expose(), name)?);
-        }
-        Ok(self.http.client().post(url).headers(headers).json(body))
+        json!({"type": "function", "function": function})
     }
 
-    fn secrets(&self) -> Vec<&str> {
-        let key = self.config.api_key.iter().map(|s| s.expose());
-        key.chain(self.config.headers.values().map(|s| s.expose())).collect()
+    fn body(&self, sending: &Sending<'_>) -> Value {
+        body::body(sending)
     }
-}
 
-fn secret_value(text: &str, name: &str) -> Result<HeaderValue, Fault> {
-    let mut value = HeaderValue::from_str(text)
-        .map_err(|_| Fault::Down { reason: format!("{name:?} holds characters a header cannot") })?;
-    value.set_sensitive(true);
-    Ok(value)
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(read::ChatReader::default())
+    }
 }
 
 /// `base_url` with the path of the format added to its own; a query stays.
@@ -98,22 +54,5 @@ fn endpoint(base: &str) -> Option<reqwest::Url> {
     Some(url)
 }
 
-#[async_trait]
-impl ModelClient for OpenAi {
-    fn name(&self) -> &str {
-        &self.0.config.model
-    }
-
-    async fn complete(
-        &self,
-        request: ModelRequest,
-    ) -> Result<BoxStream<'static, Result<ModelEvent, ModelError>>, ModelError> {
-        let (sender, receiver) = mpsc::channel(EVENTS_AHEAD);
-        // The work runs inside the stream: whoever drops the stream ends the request.
-        let work = stream::once(run::run(self.0.clone(), request, sender)).filter_map(|()| async { None });
-        Ok(stream::select(receiver, work).boxed())
-    }
-}
-
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

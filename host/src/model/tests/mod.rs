@@ -1,3 +1,4 @@
+mod chain;
 mod models;
 mod wire_schema;
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::StopReason;
-use crate::model::openai::answer::Answer;
+use crate::model::openai::read::ChatReader;
+use crate::model::remote::{Reader, joined};
 use fake_openai::Call;
 use proptest::prelude::*;
 
@@ -60,7 +61,7 @@ async fn halves_of_a_character_are_joined() {
 async fn an_emoji_cut_between_packets_survives() {
     let line = delta("{\"content\":\"😀\"}").into_bytes();
     let cut = line.iter().position(|b| *b == 0xf0).unwrap() + 2;
-    let mut answer = Answer::default();
+    let mut answer = ChatReader::default();
     let chunks = vec![line[..cut].to_vec(), line[cut..].to_vec(), end("stop").into_bytes()];
     let bytes = futures::stream::iter(chunks.into_iter().map(|c| Ok(bytes::Bytes::from(c))));
     let events: Vec<String> = crate::net::data_events(bytes).map(Result::unwrap).collect().await;
@@ -156,7 +157,7 @@ async fn a_call_written_as_text_stays_text() {
 
 #[test]
 fn content_in_parts_is_read() {
-    let mut answer = Answer::default();
+    let mut answer = ChatReader::default();
     let data = json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "finish_reason": "stop"}]});
     assert_eq!(answer.take(&data.to_string(), &[]).unwrap(), "ab");
 }
@@ -164,30 +165,30 @@ fn content_in_parts_is_read() {
 proptest! {
     #[test]
     fn any_events_are_read_without_panic(lines in prop::collection::vec(".*", 0..8), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let mut answer = Answer::default();
+        let mut answer = ChatReader::default();
         for line in &lines {
             let _ = answer.take(line, &[]);
         }
-        let _ = super::super::text::joined(&bytes);
+        let _ = joined(&bytes);
         let stream = futures::stream::iter([Ok(bytes::Bytes::from(bytes))]);
         let events: Vec<_> = futures::executor::block_on(crate::net::data_events(stream).collect());
         for event in events.into_iter().flatten() {
             let _ = answer.take(&event, &[]);
         }
-        answer.calls.finish(1, |_| false, str::to_owned);
+        Box::new(answer).answer(1, &|_| false);
     }
 
     #[test]
     fn any_fragments_give_calls_with_different_ids(
         parts in prop::collection::vec((prop::option::of(0u64..3), prop::option::of("[ab]?"), prop::option::of("[fg]?"), "[{}\":,a ]{0,4}"), 0..20)
     ) {
-        let mut answer = Answer::default();
+        let mut answer = ChatReader::default();
         for (index, id, name, arguments) in parts {
             let call = json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
             let event = json!({"choices": [{"delta": {"tool_calls": [call]}}]});
             prop_assert!(answer.take(&event.to_string(), &[]).is_ok());
         }
-        let calls = answer.calls.finish(2, |_| false, str::to_owned);
+        let calls = Box::new(answer).answer(2, &|_| false).calls;
         let ids: std::collections::HashSet<&str> = calls.iter().map(|c| c.id.as_str()).collect();
         prop_assert_eq!(ids.len(), calls.len());
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::openai::failure::{Fault as Class, named_tool, retry_after};
+use crate::model::remote::{Fault as Class, named_tool, retry_after};
 use crate::model::{ModelState, StopReason};
 use chrono::{TimeZone, Utc};
 use fake_openai::Fault;

@@ -2,8 +2,8 @@ mod assembling;
 mod failures;
 mod requests;
 
-use super::OpenAi;
 use crate::config::{Language, ModelConfig};
+use crate::model::RemoteModel;
 use crate::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelTool, ToolChoice};
 use crate::net::Http;
 use crate::task::ManualClock;
@@ -11,39 +11,45 @@ use fake_openai::{FakeOpenAi, Handle, Script, Turn};
 use futures::StreamExt;
 use plugin_sdk::CancellationSignal;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Longer than any pause between attempts, shorter than any deadline.
 const PAUSE: Duration = Duration::from_millis(4900);
-pub(super) const KEY: &str = "sk-test-1234567890";
+pub(in crate::model) const KEY: &str = "sk-test-1234567890";
 
-pub(super) struct Bench {
-    pub(super) clock: ManualClock,
-    pub(super) model: OpenAi,
-    pub(super) server: Handle,
+pub(in crate::model) struct Bench {
+    pub(in crate::model) clock: ManualClock,
+    pub(in crate::model) model: RemoteModel,
+    pub(in crate::model) server: Handle,
 }
 
-pub(super) async fn bench(turns: Vec<Turn>) -> Bench {
+pub(in crate::model) async fn bench(turns: Vec<Turn>) -> Bench {
     bench_with(turns, json!({})).await
 }
 
 /// A server with a script and a client of it; `more` are further keys of the model's configuration.
-pub(super) async fn bench_with(turns: Vec<Turn>, more: Value) -> Bench {
+pub(in crate::model) async fn bench_with(turns: Vec<Turn>, more: Value) -> Bench {
     let script = Script { key: Some(KEY.into()), turns, ..Script::default() };
     let (addr, server) = FakeOpenAi::start(script).await.unwrap();
-    let mut config =
-        json!({"provider": "openai", "model": "m", "base_url": format!("http://{addr}/v1"), "api_key": KEY});
-    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let config: ModelConfig = serde_json::from_value(config).unwrap();
-    let clock = ManualClock::default();
-    let model = OpenAi::new(&config, &Http::new(clock.shared()).unwrap());
-    Bench { clock, model, server }
+    Bench::at("openai", addr, server, more)
 }
 
 impl Bench {
+    /// A client of a server that runs already.
+    pub(in crate::model) fn at(provider: &str, addr: SocketAddr, server: Handle, more: Value) -> Self {
+        let mut config =
+            json!({"provider": provider, "model": "m", "base_url": format!("http://{addr}/v1"), "api_key": KEY});
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let config: ModelConfig = serde_json::from_value(config).unwrap();
+        let clock = ManualClock::default();
+        let model = RemoteModel::new(&config, &Http::new(clock.shared()).unwrap());
+        Self { clock, model, server }
+    }
+
     /// Runs a step; pauses shorter than `skip` pass at once, long ones when another request has arrived.
-    pub(super) async fn run_skipping(&self, request: ModelRequest, skip: Duration) -> Outcome {
+    pub(in crate::model) async fn run_skipping(&self, request: ModelRequest, skip: Duration) -> Outcome {
         let step = async {
             let mut events = Vec::new();
             let mut stream = match self.model.complete(request).await {
@@ -74,19 +80,19 @@ impl Bench {
         Outcome { events, error }
     }
 
-    pub(super) async fn run(&self, request: ModelRequest) -> Outcome {
+    pub(in crate::model) async fn run(&self, request: ModelRequest) -> Outcome {
         self.run_skipping(request, PAUSE).await
     }
 }
 
-pub(super) struct Outcome {
-    pub(super) events: Vec<ModelEvent>,
-    pub(super) error: Option<ModelError>,
+pub(in crate::model) struct Outcome {
+    pub(in crate::model) events: Vec<ModelEvent>,
+    pub(in crate::model) error: Option<ModelError>,
 }
 
 impl Outcome {
     /// Text after the last restart.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::model) fn text(&self) -> String {
         let last = self.events.iter().rposition(|e| *e == ModelEvent::Restart).map_or(0, |i| i + 1);
         self.events[last..]
             .iter()
@@ -97,7 +103,7 @@ impl Outcome {
             .collect()
     }
 
-    pub(super) fn calls(&self) -> Vec<ModelCall> {
+    pub(in crate::model) fn calls(&self) -> Vec<ModelCall> {
         let call = |e: &ModelEvent| match e {
             ModelEvent::Call(c) => Some(c.clone()),
             _ => None,
@@ -105,18 +111,18 @@ impl Outcome {
         self.events.iter().filter_map(call).collect()
     }
 
-    pub(super) fn restarts(&self) -> usize {
+    pub(in crate::model) fn restarts(&self) -> usize {
         self.events.iter().filter(|e| **e == ModelEvent::Restart).count()
     }
 
-    pub(super) fn stopped(&self) -> Option<crate::model::StopReason> {
+    pub(in crate::model) fn stopped(&self) -> Option<crate::model::StopReason> {
         self.events.iter().find_map(|e| match e {
             ModelEvent::Stop(s) => Some(*s),
             _ => None,
         })
     }
 
-    pub(super) fn usage(&self) -> crate::model::Usage {
+    pub(in crate::model) fn usage(&self) -> crate::model::Usage {
         let usage = |e: &ModelEvent| match e {
             ModelEvent::Usage(u) => Some(*u),
             _ => None,
@@ -125,7 +131,7 @@ impl Outcome {
     }
 }
 
-pub(super) fn request(tools: &[&str]) -> ModelRequest {
+pub(in crate::model) fn request(tools: &[&str]) -> ModelRequest {
     ModelRequest {
         system: "You help.".into(),
         messages: vec![ModelMessage::user("hi")],
@@ -140,7 +146,7 @@ pub(super) fn request(tools: &[&str]) -> ModelRequest {
     }
 }
 
-pub(super) fn tool(name: &str) -> ModelTool {
+pub(in crate::model) fn tool(name: &str) -> ModelTool {
     ModelTool {
         wire: name.into(),
         qualified: name.into(),
@@ -153,10 +159,10 @@ pub(super) fn tool(name: &str) -> ModelTool {
 }
 
 /// The `data` line of a chunk with this delta.
-pub(super) fn delta(delta: &str) -> String {
+pub(in crate::model) fn delta(delta: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":null}}]}}\n\n")
 }
 
-pub(super) fn end(finish: &str) -> String {
+pub(in crate::model) fn end(finish: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}]}}\n\ndata: [DONE]\n\n")
 }

@@ -1,7 +1,7 @@
 //! One exchange with the provider, from the request to the end of its stream.
 
-use super::OpenAiInner;
-use super::answer::Answer;
+use super::Remote;
+use super::answer::{Reader, Reading};
 use super::failure::{ErrorBody, Fault, classify, retry_after};
 use crate::model::{ModelError, ModelEvent};
 use crate::net::{NetError, data_events};
@@ -24,11 +24,11 @@ type ByteStream = BoxStream<'static, Result<Bytes, NetError>>;
 
 /// Runs one attempt under its deadline and the turn's cancellation.
 pub(super) async fn attempt(
-    model: &OpenAiInner,
+    model: &Remote,
     body: &Value,
     cancellation: &CancellationSignal,
     events: &mut Events,
-) -> Result<Answer, Fault> {
+) -> Result<Box<dyn Reader>, Fault> {
     let whole = seconds(model.config.timeout_seconds);
     tokio::select! {
         biased;
@@ -38,7 +38,7 @@ pub(super) async fn attempt(
     }
 }
 
-async fn exchange(model: &OpenAiInner, body: &Value, events: &mut Events) -> Result<Answer, Fault> {
+async fn exchange(model: &Remote, body: &Value, events: &mut Events) -> Result<Box<dyn Reader>, Fault> {
     let wait = seconds(model.config.first_byte_seconds);
     let mut first_byte = model.http.clock().sleep(wait);
     let late = || Fault::transient(format!("no answer within {} s", wait.as_secs()));
@@ -64,11 +64,11 @@ async fn exchange(model: &OpenAiInner, body: &Value, events: &mut Events) -> Res
     if plain { whole_answer(model, bytes, events).await } else { streamed(model, bytes, events).await }
 }
 
-async fn streamed(model: &OpenAiInner, bytes: ByteStream, events: &mut Events) -> Result<Answer, Fault> {
+async fn streamed(model: &Remote, bytes: ByteStream, events: &mut Events) -> Result<Box<dyn Reader>, Fault> {
     let mut data = data_events(bytes);
-    let mut answer = Answer::default();
+    let mut answer = model.wire.reader();
     let mut grace: Option<BoxFuture<'static, ()>> = None;
-    while !answer.ended() {
+    while answer.reading() != Reading::Ended {
         let next = match &mut grace {
             None => data.next().await,
             Some(over) => tokio::select! { next = data.next() => next, () = over => None },
@@ -79,28 +79,32 @@ async fn streamed(model: &OpenAiInner, bytes: ByteStream, events: &mut Events) -
                 show(text, events).await?;
             }
             // After the finish only a count could still come: not worth a second bill.
-            Some(Err(_)) if answer.finished() => break,
+            Some(Err(_)) if answer.reading() == Reading::Finished => break,
             Some(Err(e)) => return Err(e.into()),
             None => break,
         }
-        if answer.finished() && grace.is_none() {
+        if answer.reading() == Reading::Finished && grace.is_none() {
             grace = Some(model.http.clock().sleep(USAGE_GRACE));
         }
     }
-    if answer.whole() { Ok(answer) } else { Err(Fault::transient("the stream ended before the answer")) }
+    if answer.reading() != Reading::Open {
+        Ok(answer)
+    } else {
+        Err(Fault::transient("the stream ended before the answer"))
+    }
 }
 
 /// An answer in one piece: some servers do not stream.
-async fn whole_answer(model: &OpenAiInner, mut bytes: ByteStream, events: &mut Events) -> Result<Answer, Fault> {
+async fn whole_answer(model: &Remote, mut bytes: ByteStream, events: &mut Events) -> Result<Box<dyn Reader>, Fault> {
     let (body, cut) = take(&mut bytes, MAX_PLAIN_BYTES).await;
     if let Some(e) = cut {
         return Err(e.into());
     }
     let text = String::from_utf8(body).map_err(|_| Fault::transient("an answer that is not UTF-8"))?;
-    let mut answer = Answer::default();
+    let mut answer = model.wire.reader();
     let said = answer.take(&text, &model.secrets())?;
     show(said, events).await?;
-    if answer.whole() { Ok(answer) } else { Err(Fault::transient("an answer without a choice")) }
+    if answer.reading() != Reading::Open { Ok(answer) } else { Err(Fault::transient("an answer without a choice")) }
 }
 
 async fn show(text: String, events: &mut Events) -> Result<(), Fault> {

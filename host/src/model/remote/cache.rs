@@ -1,17 +1,19 @@
 //! Tools as sent: each is written once for as long as it stays the same, and one the provider refused is
 //! remembered until it changes.
 
+use super::Remote;
 use crate::config::SchemaProfile;
-use crate::model::{ModelTool, cut_description, wire_schema};
-use serde_json::{Map, Value, json};
+use crate::model::ModelTool;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// More names than a process ever sends at a time; beyond it the cache starts again.
 const MAX_ENTRIES: usize = 4096;
 
+/// What was written.
 #[derive(Debug)]
-pub(super) struct ToolCache {
+pub(in crate::model) struct ToolCache {
     profile: SchemaProfile,
     entries: Mutex<HashMap<Arc<str>, Entry>>,
 }
@@ -20,8 +22,16 @@ pub(super) struct ToolCache {
 struct Entry {
     schema: Arc<Value>,
     description: Arc<str>,
-    wire: Arc<Value>,
+    written: Written,
     refused: Option<String>,
+}
+
+/// A tool as it is sent.
+#[derive(Debug, Clone)]
+pub(in crate::model) struct Written {
+    pub(in crate::model) value: Arc<Value>,
+    /// Its length.
+    pub(super) bytes: usize,
 }
 
 impl Entry {
@@ -36,51 +46,42 @@ impl ToolCache {
         Self { profile, entries: Mutex::default() }
     }
 
-    pub(super) fn wire(&self, tool: &ModelTool) -> Arc<Value> {
-        self.entry(tool).wire
-    }
-
     /// Why the provider refused this very tool before, if it did.
     pub(super) fn refused(&self, tool: &ModelTool) -> Option<String> {
         self.lock().get(&tool.wire).filter(|e| e.is_of(tool)).and_then(|e| e.refused.clone())
     }
 
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Remote {
+    /// A tool as this format has it.
+    pub(in crate::model) fn tool(&self, tool: &ModelTool) -> Written {
+        self.entry(tool).written
+    }
+
+    /// Remembers that the provider refused this very tool.
     pub(super) fn refuse(&self, tool: &ModelTool, reason: &str) {
         let mut entry = self.entry(tool);
         entry.refused = Some(reason.to_owned());
-        self.lock().insert(tool.wire.clone(), entry);
+        self.cache.lock().insert(tool.wire.clone(), entry);
     }
 
     fn entry(&self, tool: &ModelTool) -> Entry {
-        if let Some(entry) = self.lock().get(&tool.wire).filter(|e| e.is_of(tool)) {
+        if let Some(entry) = self.cache.lock().get(&tool.wire).filter(|e| e.is_of(tool)) {
             return entry.clone();
         }
-        let entry = Entry {
-            schema: tool.schema.clone(),
-            description: tool.description.clone(),
-            wire: Arc::new(self.written(tool)),
-            refused: None,
-        };
-        let mut entries = self.lock();
+        let value = self.wire.tool(tool, self.cache.profile);
+        let written = Written { bytes: value.to_string().len(), value: Arc::new(value) };
+        let entry =
+            Entry { schema: tool.schema.clone(), description: tool.description.clone(), written, refused: None };
+        let mut entries = self.cache.lock();
         if entries.len() >= MAX_ENTRIES {
             entries.clear();
         }
         entries.insert(tool.wire.clone(), entry.clone());
         entry
-    }
-
-    fn written(&self, tool: &ModelTool) -> Value {
-        let mut function = Map::new();
-        function.insert("name".into(), json!(&*tool.wire));
-        function.insert("description".into(), json!(cut_description(&tool.description)));
-        function.insert("parameters".into(), wire_schema(&tool.schema, self.profile));
-        if self.profile == SchemaProfile::Openai {
-            function.insert("strict".into(), json!(false));
-        }
-        json!({"type": "function", "function": function})
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

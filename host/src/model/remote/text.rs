@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The bytes of one JSON string, halves of surrogate pairs included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Piece(pub(super) Vec<u8>);
+pub(in crate::model) struct Piece(pub(in crate::model) Vec<u8>);
 
 impl<'de> Deserialize<'de> for Piece {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
@@ -38,12 +38,12 @@ impl Visitor<'_> for PieceVisitor {
 
 /// Text on its way out: gives what is whole and keeps a first half back.
 #[derive(Debug, Default)]
-pub(super) struct TextBuffer {
+pub(in crate::model) struct TextBuffer {
     held: Vec<u8>,
 }
 
 impl TextBuffer {
-    pub(super) fn push(&mut self, piece: &Piece) -> String {
+    pub(in crate::model) fn push(&mut self, piece: &Piece) -> String {
         self.held.extend_from_slice(&piece.0);
         let keep = match self.held.as_slice() {
             [.., 0xed, 0xa0..=0xaf, _] => 3,
@@ -53,13 +53,13 @@ impl TextBuffer {
         joined(&std::mem::replace(&mut self.held, rest))
     }
 
-    pub(super) fn finish(&mut self) -> String {
+    pub(in crate::model) fn finish(&mut self) -> String {
         joined(&std::mem::take(&mut self.held))
     }
 }
 
 /// A string of possibly split bytes: pairs are joined, a half without its other becomes a replacement character.
-pub(super) fn joined(bytes: &[u8]) -> String {
+pub(in crate::model) fn joined(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     let mut rest = bytes;
     while !rest.is_empty() {

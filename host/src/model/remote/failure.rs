@@ -11,7 +11,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// One failed attempt. Reasons are short and hold no secret, no address and no page of a provider's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(in crate::model) enum Fault {
     /// A repeat may help; `wait` is what the provider asked for.
     Transient { reason: String, wait: Option<Duration> },
     /// It asked for a longer pause than a turn has.
@@ -29,7 +29,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) fn transient(reason: impl Into<String>) -> Self {
+    pub(in crate::model) fn transient(reason: impl Into<String>) -> Self {
         Fault::Transient { reason: reason.into(), wait: None }
     }
 }
@@ -45,7 +45,7 @@ impl From<NetError> for Fault {
 
 /// The error object of a body, as far as there is one.
 #[derive(Debug, Default)]
-pub(super) struct ErrorBody {
+pub(in crate::model) struct ErrorBody {
     message: String,
     code: String,
     param: Option<String>,
@@ -57,7 +57,7 @@ impl ErrorBody {
         serde_json::from_slice::<Value>(body).map(|v| Self::of(v.get("error").unwrap_or(&v))).unwrap_or_default()
     }
 
-    pub(super) fn of(error: &Value) -> Self {
+    pub(in crate::model) fn of(error: &Value) -> Self {
         let text = |key: &str| match error.get(key) {
             Some(Value::String(s)) => Some(s.clone()),
             Some(Value::Number(n)) => Some(n.to_string()),
@@ -71,9 +71,20 @@ impl ErrorBody {
         }
     }
 
-    /// Status of an error inside a stream: its code when that is one, else a server's fault.
-    pub(super) fn status(&self) -> u16 {
-        self.code.parse().ok().filter(|s| (400..600).contains(s)).unwrap_or(500)
+    /// Status of an error inside a stream: its code or its name when that says one, else a server's fault.
+    pub(in crate::model) fn status(&self) -> u16 {
+        match self.code.as_str() {
+            "invalid_request_error" => 400,
+            "authentication_error" => 401,
+            "billing_error" => 402,
+            "permission_error" => 403,
+            "not_found_error" => 404,
+            "request_too_large" => 413,
+            "rate_limit_error" => 429,
+            "timeout_error" => 504,
+            "overloaded_error" => 529,
+            code => code.parse().ok().filter(|s| (400..600).contains(s)).unwrap_or(500),
+        }
     }
 
     fn too_long(&self) -> bool {
@@ -94,7 +105,12 @@ impl ErrorBody {
 }
 
 /// The class of an answer that is no success.
-pub(super) fn classify(status: u16, body: &ErrorBody, retry_after: Option<Duration>, secrets: &[&str]) -> Fault {
+pub(in crate::model) fn classify(
+    status: u16,
+    body: &ErrorBody,
+    retry_after: Option<Duration>,
+    secrets: &[&str],
+) -> Fault {
     match status {
         429 => match retry_after {
             Some(wait) if wait > LONGEST_WAIT => Fault::Busy { reason: "HTTP 429: asks for a long pause".into() },
@@ -124,7 +140,7 @@ fn rejected(status: u16, body: &ErrorBody, secrets: &[&str]) -> Fault {
 }
 
 /// `Retry-After` as a pause: seconds or a date.
-pub(super) fn retry_after(header: &str, now: DateTime<Utc>) -> Option<Duration> {
+pub(in crate::model) fn retry_after(header: &str, now: DateTime<Utc>) -> Option<Duration> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -134,7 +150,7 @@ pub(super) fn retry_after(header: &str, now: DateTime<Utc>) -> Option<Duration> 
 }
 
 /// Which of the tools sent a refusal names, when it is exactly one.
-pub(super) fn named_tool<'a>(reason: &str, param: Option<&str>, sent: &[&'a str]) -> Option<&'a str> {
+pub(in crate::model) fn named_tool<'a>(reason: &str, param: Option<&str>, sent: &[&'a str]) -> Option<&'a str> {
     let by_index = param.and_then(tool_index).or_else(|| tool_index(reason));
     if let Some(name) = by_index.and_then(|i| sent.get(i)) {
         return Some(name);

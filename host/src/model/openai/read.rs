@@ -2,27 +2,27 @@
 
 use super::assemble::Assembler;
 use super::chunk::{self, Delta};
-use super::failure::{ErrorBody, Fault, classify};
-use super::text::TextBuffer;
-use crate::config::ModelConfig;
+use crate::model::remote::{Answer, ErrorBody, Fault, Reader, Reading, TextBuffer, classify};
 use crate::model::{StopReason, Usage};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+/// Reads chunks, and whole completions.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ChatReader {
     buffer: TextBuffer,
-    pub(super) calls: Assembler,
+    calls: Assembler,
     /// Visible text so far, for the estimate and for what a refusal means.
-    pub(super) said: String,
+    said: String,
+    /// What the maker wants back with the message.
+    extra: Option<Value>,
     refused: bool,
     finish: Option<String>,
     done: bool,
-    pub(super) usage: Option<Usage>,
+    usage: Option<Usage>,
 }
 
-impl Answer {
-    /// Takes one event; gives the text to show.
-    pub(super) fn take(&mut self, data: &str, secrets: &[&str]) -> Result<String, Fault> {
+impl Reader for ChatReader {
+    fn take(&mut self, data: &str, secrets: &[&str]) -> Result<String, Fault> {
         if data.trim() == "[DONE]" {
             self.done = true;
             return Ok(self.show(|b| b.finish()));
@@ -47,11 +47,33 @@ impl Answer {
         Ok(text)
     }
 
+    fn reading(&self) -> Reading {
+        match (self.done, &self.finish) {
+            (true, _) => Reading::Ended,
+            (false, Some(_)) => Reading::Finished,
+            (false, None) => Reading::Open,
+        }
+    }
+
+    fn answer(self: Box<Self>, step: u32, taken: &dyn Fn(&str) -> bool) -> Answer {
+        let stop = self.stop();
+        let message = self.extra.clone().map(|e| (0, e));
+        let signed = message.into_iter().chain(self.calls.signatures());
+        let opaque = signed.map(|(after, extra)| (after, json!({"extra_content": extra}))).collect();
+        let calls = self.calls.finish(step, taken);
+        Answer { said: self.said, calls, opaque, stop: Some(stop), paused: None, usage: self.usage }
+    }
+}
+
+impl ChatReader {
     fn delta(&mut self, delta: Delta) -> String {
         for fragment in delta.tool_calls.into_iter().flatten() {
             self.calls.push(fragment);
         }
         self.refused |= delta.refusal.is_some_and(|r| !r.0.is_empty());
+        if delta.extra_content.is_some() {
+            self.extra = delta.extra_content;
+        }
         match delta.content {
             Some(piece) => self.show(|b| b.push(&piece)),
             None => String::new(),
@@ -64,22 +86,7 @@ impl Answer {
         text
     }
 
-    /// Nothing more needs to come.
-    pub(super) fn ended(&self) -> bool {
-        self.done
-    }
-
-    /// The model has finished; only the usage may follow.
-    pub(super) fn finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Whether the end of the stream was the end of the answer.
-    pub(super) fn whole(&self) -> bool {
-        self.done || self.finish.is_some()
-    }
-
-    pub(super) fn stop(&self) -> StopReason {
+    fn stop(&self) -> StopReason {
         match self.finish.as_deref() {
             Some("length" | "max_tokens") => StopReason::Length,
             Some("content_filter" | "refusal") => StopReason::Refusal,
@@ -99,17 +106,4 @@ fn usage(value: &Value) -> Option<Usage> {
         reasoning: number("/completion_tokens_details/reasoning_tokens").unwrap_or_default(),
         ..Usage::default()
     })
-}
-
-/// The price of a step.
-pub(super) fn cost(usage: &Usage, config: &ModelConfig) -> f64 {
-    const PER: f64 = 1_000_000.0;
-    let cached = usage.cached_read.min(usage.input);
-    let price_cached = config.price_cached.unwrap_or(config.price_in);
-    let parts = [
-        (usage.input - cached) as f64 * config.price_in,
-        cached as f64 * price_cached,
-        usage.output as f64 * config.price_out,
-    ];
-    parts.iter().sum::<f64>() / PER
 }
