@@ -1,5 +1,6 @@
 //! The program from outside: real processes, temporary bot folders, no network.
 
+mod abuse;
 mod answering;
 mod budget;
 mod chatting;

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::halves;
-use crate::wire::tokens;
+use crate::wire::{TOKEN, cut};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -48,6 +48,8 @@ pub struct Turn {
     pub bare_start: bool,
     /// Writes arguments in ASCII, so that a character may be cut between the halves of its escape.
     pub escape: bool,
+    /// Characters of a token, 4 when left out.
+    pub token_chars: Option<usize>,
     /// One character per chunk, and half a character beyond the basic plane.
     pub halves: bool,
     /// Adds keys and events nobody has heard of.
@@ -101,7 +103,7 @@ impl Turn {
 
     /// A text in the pieces it is sent in.
     pub fn pieces(&self, text: &str) -> Vec<String> {
-        if self.halves { halves::cut(text) } else { tokens(text) }
+        if self.halves { halves::cut(text) } else { cut(text, self.token_chars.unwrap_or(TOKEN)) }
     }
 
     /// The calls that are sent as calls.

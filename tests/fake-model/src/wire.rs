@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What stands between the address and the paths, and ends a `base_url`.
 pub(crate) const BASE: &str = "/v1";
-const TOKEN: usize = 4;
+pub(crate) const TOKEN: usize = 4;
 
 /// A format. One value lives as long as its server and may remember what it has sent.
 pub trait Wire: Send + 'static {
@@ -104,6 +104,10 @@ pub struct Offered {
 
 /// Pieces of a few characters, as tokens are.
 pub fn tokens(text: &str) -> Vec<String> {
+    cut(text, TOKEN)
+}
+
+pub(crate) fn cut(text: &str, size: usize) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars.chunks(TOKEN).map(|c| c.iter().collect()).collect()
+    chars.chunks(size.max(1)).map(|c| c.iter().collect()).collect()
 }

@@ -10,6 +10,6 @@ mod watched;
 pub use bot::TestBot;
 pub use gate::Gate;
 pub use process::{LiveHost, Ran, Running, binary, wait_for};
-pub use served::{KEY, Served};
+pub use served::{KEY, Provider, Served};
 pub use socket::command;
 pub use watched::{children, cpu, is_alive, open_files, watches};

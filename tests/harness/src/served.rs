@@ -1,6 +1,7 @@
-//! A bot whose model is a strict chat completions server on the loopback address.
+//! A bot whose model is a strict server on the loopback address.
 
 use crate::TestBot;
+use fake_anthropic::FakeAnthropic;
 use fake_openai::{FakeOpenAi, Handle, Recorded, Script, Turn};
 use std::net::SocketAddr;
 use tokio::runtime::Runtime;
@@ -8,8 +9,18 @@ use tokio::runtime::Runtime;
 /// The key the bot sends; it must never be seen anywhere else.
 pub const KEY: &str = "sk-test-4f1d9a77c0be4b1e";
 
+/// Which format the server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// Chat completions.
+    OpenAi,
+    /// Messages.
+    Anthropic,
+}
+
 /// The server; ended when dropped.
 pub struct Served {
+    provider: Provider,
     addr: SocketAddr,
     handle: Handle,
     _runtime: Runtime,
@@ -23,10 +34,24 @@ impl Served {
 
     /// A server with a whole script.
     pub fn start_with(script: Script) -> Self {
+        Self::of_with(Provider::OpenAi, script)
+    }
+
+    /// A server of this format that plays these turns.
+    pub fn of(provider: Provider, turns: Vec<Turn>) -> Self {
+        Self::of_with(provider, Script { key: Some(KEY.into()), turns, ..Script::default() })
+    }
+
+    /// A server of this format with a whole script.
+    pub fn of_with(provider: Provider, script: Script) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let (addr, handle) = runtime.block_on(FakeOpenAi::start(script)).expect("a listener");
-        Self { addr, handle, _runtime: runtime }
+        let started = match provider {
+            Provider::OpenAi => runtime.block_on(FakeOpenAi::start(script)),
+            Provider::Anthropic => runtime.block_on(FakeAnthropic::start(script)),
+        };
+        let (addr, handle) = started.expect("a listener");
+        Self { provider, addr, handle, _runtime: runtime }
     }
 
     /// The same server with further turns.
@@ -60,8 +85,12 @@ impl Served {
 
     /// Makes a bot talk to it.
     pub fn configure(&self, bot: &TestBot, more: &str) {
+        let provider = match self.provider {
+            Provider::OpenAi => "openai",
+            Provider::Anthropic => "anthropic",
+        };
         let model = format!(
-            "{more}\n[models.default]\nprovider = \"openai\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
+            "{more}\n[models.default]\nprovider = \"{provider}\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
              base_url = \"{}\"\n",
             self.base_url()
         );
