@@ -18,6 +18,9 @@ const LIMIT_NOTE: &str = "[host: limit reached, answer now without calling tools
 /// Text of one step in bytes; a model that sends more is not listened to any longer.
 const MAX_TEXT: usize = 1 << 20;
 
+/// A draft is shown again when this part of it is new.
+const DRAFT_GROWTH: usize = 32;
+
 /// What a step gave.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -28,6 +31,8 @@ pub(super) struct Answer {
     pub(super) model: Option<String>,
     pub(super) usage: Usage,
     pub(super) stop: Option<StopReason>,
+    /// Bytes of the text that were shown.
+    shown: usize,
 }
 
 impl Answer {
@@ -44,7 +49,7 @@ impl Answer {
                 if part.len() > room {
                     self.stop = Some(StopReason::Length);
                 }
-                events.show(TurnEvent::Draft(self.text.clone()));
+                self.draft(DRAFT_GROWTH, events);
             }
             ModelEvent::Call(call) => self.calls.push(call),
             ModelEvent::Opaque(part) => self.opaque.push(part),
@@ -57,7 +62,20 @@ impl Answer {
             ModelEvent::ToolRefused(tool, reason) => {
                 tracing::warn!(code = "model::tool-refused", tool, reason, "the provider refused a tool");
             }
-            ModelEvent::Stop(stop) => self.stop = Some(stop),
+            ModelEvent::Stop(stop) => {
+                self.draft(usize::MAX, events);
+                self.stop = Some(stop);
+            }
+        }
+    }
+
+    /// Shows the text when it has grown by a part of what was shown: a draft is a copy of the whole, and a copy
+    /// for each token of a long text costs its length squared.
+    fn draft(&mut self, part: usize, events: &dyn TurnEvents) {
+        let grown = self.text.len() - self.shown;
+        if grown > self.shown / part {
+            self.shown = self.text.len();
+            events.show(TurnEvent::Draft(self.text.clone()));
         }
     }
 }
