@@ -11,6 +11,7 @@ mod diagnostics;
 mod docs;
 mod examples;
 mod faults;
+mod folders;
 mod live;
 mod live_drain;
 mod live_faults;

@@ -175,6 +175,79 @@ fn a_thousand_pairs_of_tool_and_person_agree_everywhere() {
     });
 }
 
+/// Private tools: who is admitted is one thing, whether the model has them another. Calls by name know only the
+/// first; a turn needs the agent too.
+#[test]
+fn private_tools_agree_with_what_unlocks_them() {
+    let mut dice = Dice::new(0x0dd_ba11);
+    let bot = TestBot::new();
+    bot.put("bot.toml", "[access]\nmasters = [\"telegram:7\"]\ntrusted = [\"telegram:42\"]\n");
+    for file in ["system", "boundaries", "conventions"] {
+        bot.put(&format!("agents/helper/{file}.md"), "Be helpful.\n");
+    }
+    bot.put("agents/helper/agent.json", "{ \"name\": \"Helper\", \"version\": \"1.0.0\", \"description\": \"Helps\" }");
+    let skill = "---\ndescription: Knows more\n---\nText.\n";
+    bot.put("skills/more/SKILL.md", skill);
+    bot.put("agents/helper/skills/more/SKILL.md", skill);
+    let places = [
+        ("agents/helper/tools", "agent__helper__", Some("helper"), None),
+        ("skills/more/tools", "skill__more__", None, Some("more")),
+        ("agents/helper/skills/more/tools", "agent__helper__skill__more__", Some("helper"), Some("more")),
+    ];
+    let mut tools = Vec::new();
+    for n in 0..18 {
+        let (folder, prefix, agent, skill) = places[n % places.len()];
+        // the filler of a switched-off number has no switch here
+        let made = Made { off: false, ..Made::roll(n, &mut dice) };
+        bot.put(&format!("{folder}/{}/tool.toml", made.name), &made.manifest);
+        bot.put(&format!("{folder}/{}/main.sh", made.name), "#!/bin/sh\ncat >/dev/null\necho ran\n");
+        tools.push((Made { name: format!("{prefix}{}", made.name), ..made }, agent, skill));
+    }
+    let people: Vec<Person> = (0..PEOPLE).map(|_| Person::roll(&mut dice)).collect();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let tries = Arc::new(Tries::default());
+        let options = HostOptions {
+            store: StoreKind::Scratch,
+            model: Some(tries.clone()),
+            ..HostOptions::new(bot.path(), SystemClock::shared())
+        };
+        let host = Host::start(options).await.expect("a host");
+        let words: Vec<&str> = tools.iter().map(|(t, ..)| t.name.as_str()).collect();
+        for p in &people {
+            let mut turned = Vec::new();
+            for head in ["", "@helper: "] {
+                tries.0.lock().expect("a lock").clear();
+                for some in words.chunks(AT_ONCE / 2) {
+                    let text = format!("{head}{}", some.join(" "));
+                    let (exit, turn) = host.command("ask", json!({"text": text, "subject": subject(p)})).await;
+                    assert_eq!(exit, 0, "{turn:#}");
+                }
+                turned.push(tries.0.lock().expect("a lock").clone());
+            }
+            for (tool, agent, skill) in &tools {
+                let wanted = tool.admits(p);
+                let about = format!("{p:?}\n{tool:#?}");
+                let (exit, why) = host.command("explain", json!({"tool": tool.name, "subject": subject(p)})).await;
+                assert_eq!((&why["admitted"], exit), (&wanted.into(), u8::from(!wanted)), "explain {why:#}\n{about}");
+                if !tool.hidden {
+                    assert_eq!(why["exposure"], "private", "{about}");
+                    assert_eq!(why["unlock"], json!({"agent": agent, "skill": skill}), "{about}");
+                }
+                assert_eq!(turned[0][&tool.name], Turned::default(), "without the agent\n{about}");
+                let open = wanted && !tool.hidden && agent.is_some() && skill.is_none();
+                let all = Turned { found: open, loaded: open, called: open };
+                assert_eq!(turned[1][&tool.name], all, "with the agent\n{about}");
+                let input = json!({"tool": tool.name, "input": {}, "subject": subject(p)});
+                let (exit, call) = host.command("call", input).await;
+                assert_eq!(exit, u8::from(!wanted), "call {call:#}\n{about}");
+            }
+        }
+        host.shutdown().await;
+    });
+}
+
 #[test]
 fn the_program_says_the_same_with_its_exit_codes() {
     let (bot, tools, people) = made();

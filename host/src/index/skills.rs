@@ -48,7 +48,31 @@ pub(super) fn skills(
         owners.insert(skill.qualified.clone(), skill.owner.clone());
         by_name.insert((skill.owner.clone(), skill.qualified.clone()), skill);
     }
-    by_name.into_values().collect()
+    let list: Vec<Skill> = by_name.into_values().collect();
+    out.extend(shadowed(&list));
+    list
+}
+
+/// Public skills that an agent of the same owner has a skill of its own for: in its turns that one counts.
+fn shadowed(list: &[Skill]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for own in list.iter().filter(|s| s.agent().is_some()) {
+        let public = |s: &&Skill| s.agent().is_none() && s.owner == own.owner && s.source.name == own.source.name;
+        for loser in list.iter().filter(public).filter(|s| !s.source.workspace) {
+            let message = format!(
+                "while the agent `{}` is chosen, its own skill takes the place of `{}`",
+                own.agent().unwrap_or_default(),
+                loser.qualified
+            );
+            let d = Diagnostic::warning("skill::shadowed", message).help("rename one of them").related(
+                own.source.place.doc.file.clone(),
+                None,
+                "the agent's skill",
+            );
+            found.push(loser.source.place.diag(d, ""));
+        }
+    }
+    found
 }
 
 /// A broken skill of the workspace is left out, never a reason to refuse.

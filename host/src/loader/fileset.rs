@@ -52,6 +52,14 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
         top.entries.push(entry);
     }
     walk.clashes(&top.entries);
+    for other in top.others.iter().filter(|o| o.is_folder()) {
+        if let Some(meant) = misspelt(&other.name).filter(|m| top.entries.iter().all(|e| e.name != *m)) {
+            let message = format!("`{}/` is no folder of a plugin: nothing in it is read", other.name);
+            let d = Diagnostic::warning("layout::misplaced", message);
+            let help = format!("rename it to `{meant}`, or leave it out with `[plugins] ignore`");
+            walk.report(d.help(help), &other.name);
+        }
+    }
     for other in &top.others {
         let folded = names::fold(&other.name);
         if let Some(own) = top.entries.iter().find(|e| names::fold(&e.name) == folded) {
@@ -63,6 +71,26 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
         }
     }
     Ok(top)
+}
+
+/// The folder that a name one letter off, or written in another way, was meant to be.
+fn misspelt(name: &str) -> Option<&'static str> {
+    let plain = |s: &str| s.to_lowercase().replace(['-', '_', ' '], "");
+    let known = Kind::ALL.iter().map(|k| k.container()).chain(["plugins"]);
+    let mut near = known.filter(|k| plain(k) == plain(name) || one_letter_off(k, name));
+    near.next().or_else(|| (plain(name) == "sections").then(|| Kind::Section.container()))
+}
+
+/// One letter is added, left out or another one.
+fn one_letter_off(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same_start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[same_start..], &b[same_start..]);
+    match a.len().cmp(&b.len()) {
+        std::cmp::Ordering::Equal => a.get(1..) == b.get(1..),
+        std::cmp::Ordering::Greater => a.get(1..) == Some(b),
+        std::cmp::Ordering::Less => b.get(1..) == Some(a),
+    }
 }
 
 /// Files of the plugin by path, before they are hashed.

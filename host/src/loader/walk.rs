@@ -71,6 +71,11 @@ impl Raw {
         let (link, folder) = kind.map_or((false, false), |k| (k.is_symlink(), k.is_dir()));
         Self { name: name.to_string(), link, folder }
     }
+
+    /// Whether it is a folder itself.
+    pub(super) fn is_folder(&self) -> bool {
+        self.folder
+    }
 }
 
 /// The walk of one plugin and what it found.

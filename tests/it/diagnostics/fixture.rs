@@ -15,9 +15,9 @@ pub(super) struct Case {
 }
 
 /// Keys of a case.
-const KEYS: [&str; 19] = [
-    "name", "bot", "tool", "skill", "section", "plugin", "files", "utf16", "hex", "big", "dirs", "fifos", "links",
-    "modes", "raw_name", "env", "never", "help", "expect",
+const KEYS: [&str; 22] = [
+    "name", "bot", "tool", "skill", "section", "agent", "hook", "command", "plugin", "files", "utf16", "hex", "big",
+    "dirs", "fifos", "links", "modes", "raw_name", "env", "never", "help", "expect",
 ];
 
 /// Every case of every fixture file.
@@ -93,6 +93,9 @@ impl Case {
             ("tool", "tools/x/tool.toml"),
             ("skill", "skills/x/SKILL.md"),
             ("section", "prompt-sections/x/SECTION.md"),
+            ("agent", "agents/x/agent.json"),
+            ("hook", "hooks/x/hook.toml"),
+            ("command", "commands/x/command.toml"),
             ("plugin", "plugins/p/plugin.toml"),
         ] {
             if let Some(text) = self.text_of(key) {
@@ -101,6 +104,11 @@ impl Case {
         }
         if self.table.contains_key("tool") {
             bot.put("tools/x/main.sh", "#!/bin/sh\n");
+        }
+        if self.table.contains_key("agent") {
+            for file in ["system", "boundaries", "conventions"] {
+                bot.put(&format!("agents/x/{file}.md"), &format!("The {file}.\n"));
+            }
         }
         for (path, value) in self.pairs("files") {
             bot.put(path, text(value));

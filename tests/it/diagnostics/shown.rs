@@ -74,7 +74,24 @@ fn examples() -> Vec<(&'static str, Value)> {
         [[step]]
         message = { from = "console:ann", text = "hi" }
     "#;
+    let agent = json!({
+        "name": "Reviewer", "version": "1.0.0", "description": "Checks a draft against the house rules",
+        "trigger_rules": { "keywords": ["review"], "file_patterns": ["*.md"] }, "tools": ["get-weather"],
+    });
+    let hook = r#"
+        events = ["tool.before"]
+        tools = ["maps__*"]
+        run = { command = ["./audit.sh"] }
+    "#;
+    let command = r#"
+        description = "Weather for a city"
+        tool = "get-weather"
+        arguments = [{ name = "city", type = "rest" }]
+    "#;
     vec![
+        ("agent", agent),
+        ("hook", toml(hook)),
+        ("command", toml(command)),
         ("plugin", toml(plugin)),
         ("tool", toml(tool)),
         ("skill", skill),
@@ -98,12 +115,13 @@ fn every_schema_accepts_the_examples() {
 fn every_schema_refuses_the_unknown_key_fixtures() {
     let bot = TestBot::new();
     let mut seen = 0;
-    for kind in ["bot", "plugin", "tool", "section", "scenario"] {
+    for kind in ["bot", "plugin", "tool", "section", "agent", "hook", "command", "scenario"] {
         let schema = schema(&bot, kind);
         for case in fixture::all().iter().filter(|c| c.codes().contains(&format!("{kind}::unknown-key"))) {
             // which adapters there are is known to the build, not to the format
             let Some(text) = case.text_of(kind).filter(|_| case.name != "bot/unknown-adapter") else { continue };
             let value = match kind {
+                "agent" => serde_json::from_str(text).expect("JSON"),
                 "section" => json!({"titel": "Tone", "layer": "rule", "order": "high"}),
                 _ => match toml::from_str::<toml::Table>(text.trim_start_matches('\u{feff}')) {
                     Ok(table) => serde_json::to_value(table).expect("JSON"),

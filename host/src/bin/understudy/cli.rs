@@ -111,10 +111,13 @@ pub(crate) enum NewKind {
     Plugin,
     Tool,
     Skill,
+    Agent,
     Section,
+    Hook,
+    Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct New {
     /// What to write
     pub(crate) kind: NewKind,
@@ -233,7 +236,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// Tool, or skill:NAME, section:NAME
+    /// Tool, or skill:NAME, agent:NAME, section:NAME
     #[arg(required_unless_present = "code")]
     pub(crate) tool: Option<String>,
     #[command(flatten)]

@@ -16,6 +16,19 @@ const AGENTS: &str = include_str!("templates/AGENTS.md");
 const PLUGIN: &str = include_str!("templates/plugin.toml");
 const SKILL: &str = include_str!("templates/SKILL.md");
 const SECTION: &str = include_str!("templates/SECTION.md");
+const AGENT: [(&str, &str); 4] = [
+    ("agent.json", include_str!("templates/agent.json")),
+    ("system.md", include_str!("templates/agent-system.md")),
+    ("boundaries.md", include_str!("templates/agent-boundaries.md")),
+    ("conventions.md", include_str!("templates/agent-conventions.md")),
+];
+const AGENT_TEST: &str = include_str!("templates/agent-test.toml");
+const HOOK: &str = include_str!("templates/hook.toml");
+const HOOK_SCRIPT: &str = include_str!("templates/hook.sh");
+const HOOK_TEST: &str = include_str!("templates/hook-test.toml");
+const COMMAND: &str = include_str!("templates/command.toml");
+const COMMAND_SCRIPT: &str = include_str!("templates/command.sh");
+const COMMAND_TEST: &str = include_str!("templates/command-test.toml");
 
 /// Files to write, relative to the target folder, in order.
 type Files = Vec<(PathBuf, String)>;
@@ -44,9 +57,12 @@ fn shown(path: &Path) -> String {
     text.strip_prefix("./").unwrap_or(&text).to_string()
 }
 
-/// `new bot some/where/desk` is `new bot desk --in some/where`.
+/// `new bot some/where/desk` is `new bot desk --in some/where`. A command may have two words: `todo/add`.
 fn placed(args: &New) -> New {
     let path = Path::new(&args.name);
+    if args.kind == NewKind::Command && args.name.split('/').count() == 2 && !args.name.starts_with(['/', '.']) {
+        return args.clone();
+    }
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let dir = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => args.dir.join(parent),
@@ -56,12 +72,26 @@ fn placed(args: &New) -> New {
 }
 
 fn check_name(args: &New) -> Result<(), Failure> {
+    let words = args.name.split('/').map(|name| New { name: name.to_string(), ..args.clone() });
+    words.into_iter().try_for_each(|one| check_word(&one))?;
+    let first = args.name.split('/').next().unwrap_or_default();
+    if args.kind == NewKind::Command && host::index::BUILTIN_COMMANDS.contains(&host::index::fold_word(first).as_str())
+    {
+        return Err(Failure::usage(format!("`/{first}` is a command of the host; choose another word")));
+    }
+    Ok(())
+}
+
+fn check_word(args: &New) -> Result<(), Failure> {
     let name = &args.name;
     let legal = name.chars().count() <= 64
         && name.starts_with(|c: char| c.is_alphanumeric())
         && name.chars().all(|c| (c.is_alphanumeric() && !c.is_ascii_uppercase()) || c == '-' || c == '_');
     let kebab = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    if !legal || (args.kind == NewKind::Skill && !kebab) || (args.kind == NewKind::Plugin && name == "root") {
+    if !legal
+        || (matches!(args.kind, NewKind::Skill | NewKind::Agent) && !kebab)
+        || (args.kind == NewKind::Plugin && name == "root")
+    {
         let suggestion: String =
             name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         return Err(Failure::usage(format!(
@@ -100,6 +130,11 @@ fn plan(args: &New) -> Result<(Files, Vec<String>), Failure> {
             (tool_files(dir, name, &owner), checks(dir)?)
         }
         NewKind::Skill => (vec![(dir.join("skills").join(name).join("SKILL.md"), fill(SKILL))], checks(dir)?),
+        NewKind::Agent => (agent_files(dir, name)?, checks(dir)?),
+        NewKind::Hook => (item_files(dir, ("hooks", name, "hook"), (HOOK, HOOK_SCRIPT, HOOK_TEST))?, checks(dir)?),
+        NewKind::Command => {
+            (item_files(dir, ("commands", name, "command"), (COMMAND, COMMAND_SCRIPT, COMMAND_TEST))?, checks(dir)?)
+        }
         NewKind::Section => {
             (vec![(dir.join("prompt-sections").join(name).join("SECTION.md"), fill(SECTION))], checks(dir)?)
         }
@@ -119,6 +154,32 @@ fn tool_files(dir: &Path, name: &str, owner: &OwnerPath) -> Files {
         (tool.join("main.sh"), TOOL_SCRIPT.to_string()),
         (dir.join("tests").join(format!("{name}.toml")), test),
     ]
+}
+
+fn agent_files(dir: &Path, name: &str) -> Result<Files, Failure> {
+    let (_, owner) = plugin_at(dir)?;
+    let fill = |t: &str| t.replace("@NAME@", name).replace("@QUALIFIED@", &owner.qualify(name));
+    let agent = dir.join("agents").join(name);
+    let mut files: Files = AGENT.iter().map(|(file, text)| (agent.join(file), fill(text))).collect();
+    files.push((dir.join("tests").join(format!("agent-{name}.toml")), fill(AGENT_TEST)));
+    Ok(files)
+}
+
+/// A manifest, its program and a scenario of a hook or command.
+fn item_files(
+    dir: &Path,
+    (container, name, kind): (&str, &str, &str),
+    (manifest, script, test): (&str, &str, &str),
+) -> Result<Files, Failure> {
+    plugin_at(dir)?;
+    let fill = |t: &str| t.replace("@NAME@", name).replace("@WORDS@", &name.replace('/', " "));
+    let item = dir.join(container).join(name);
+    let test_file = format!("{kind}-{}.toml", name.replace('/', "-"));
+    Ok(vec![
+        (item.join(format!("{kind}.toml")), fill(manifest)),
+        (item.join("main.sh"), script.to_string()),
+        (dir.join("tests").join(test_file), fill(test)),
+    ])
 }
 
 /// The bot folder and the owner of a bot or plugin folder, found by walking up.

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'added %s' "$(sed 's/^{"input":\({[^}]*}\).*/\1/')"
