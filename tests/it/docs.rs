@@ -169,6 +169,7 @@ pages! {
     approvals: "docs/authors/approvals.md",
     configuration: "docs/authors/configuration.md",
     commands: "docs/authors/commands.md",
+    agents: "docs/authors/agents.md",
     skills: "docs/authors/skills.md",
     prompt_sections: "docs/authors/prompt-sections.md",
     access: "docs/authors/access.md",

@@ -36,7 +36,7 @@ fn an_empty_bot_is_good() {
     assert!(!bot.at("data").exists(), "check writes nothing into the bot folder");
     let text = bot.run(&["check"]).exits(0).out;
     assert!(text.starts_with("good: 0 errors, 0 warnings"), "{text}");
-    for kind in ["tools", "skills", "sections", "commands", "plugins"] {
+    for kind in ["tools", "skills", "agents", "sections", "hooks", "commands", "plugins"] {
         contract::ran(&bot, &["list", kind], 0, &format!("list-{kind}"));
         bot.run(&["list", kind]).exits(0);
     }

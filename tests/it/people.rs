@@ -185,6 +185,11 @@ impl Made {
         Self { name: format!("quux{n:02}"), platforms, scopes, permits, hidden, off, manifest }
     }
 
+    /// The same in a private place, without a switch.
+    pub(crate) fn private(self, prefix: &str) -> Self {
+        Self { name: format!("{prefix}{}", self.name), off: false, ..self }
+    }
+
     /// What every way must say of it for this person.
     pub(crate) fn admits(&self, p: &Person) -> bool {
         !self.off

@@ -197,11 +197,10 @@ fn private_tools_agree_with_what_unlocks_them() {
     let mut tools = Vec::new();
     for n in 0..18 {
         let (folder, prefix, agent, skill) = places[n % places.len()];
-        // the filler of a switched-off number has no switch here
-        let made = Made { off: false, ..Made::roll(n, &mut dice) };
+        let made = Made::roll(n, &mut dice);
         bot.put(&format!("{folder}/{}/tool.toml", made.name), &made.manifest);
         bot.put(&format!("{folder}/{}/main.sh", made.name), "#!/bin/sh\ncat >/dev/null\necho ran\n");
-        tools.push((Made { name: format!("{prefix}{}", made.name), ..made }, agent, skill));
+        tools.push((made.private(prefix), agent, skill));
     }
     let people: Vec<Person> = (0..PEOPLE).map(|_| Person::roll(&mut dice)).collect();
     let runtime =

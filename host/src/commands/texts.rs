@@ -58,6 +58,15 @@ pub fn help(view: &View<'_>, facts: &Facts) -> String {
             out.push_str(&format!("- `{}`: {}\n", skill.qualified, short(&skill.source.description)));
         }
     }
+    let agents = view.offered_agents(facts);
+    if !agents.is_empty() {
+        out.push_str(&format!("\n*{}*\n", texts.get("help-agents", &[])));
+        for agent in &agents {
+            let alone = agents.iter().filter(|a| a.source.name == agent.source.name).count() == 1;
+            let name = if alone { &agent.source.name } else { &agent.qualified };
+            out.push_str(&format!("- `@{name}`: {}\n", short(&agent.source.about.description)));
+        }
+    }
     out.push_str(&format!("\n*{}*\n", texts.get("help-commands", &[])));
     commands(view, facts, &mut out);
     out.trim_end().to_string()

@@ -3,7 +3,7 @@
 use crate::admission::{BitSet, ExplainInput, Facts, LivePolicy, can_access_tool, explain as explain_tool};
 use crate::candidate::{PluginState, PluginView};
 use crate::config::Texts;
-use crate::index::{Indexes, Skill, Tool};
+use crate::index::{Agent, Indexes, Skill, Tool};
 use serde_json::{Value, json};
 
 /// A generation (or a throw-away candidate) and the policy of the moment.
@@ -65,6 +65,12 @@ impl View<'_> {
         let public = |s: &&Skill| s.agent().is_none();
         let admitted = |s: &&Skill| can_access_tool(&s.guarded(), facts, self.policy).is_ok();
         self.indexes.skills.iter().filter(public).filter(admitted).collect()
+    }
+
+    /// Agents the person may name here.
+    pub fn offered_agents(&self, facts: &Facts) -> Vec<&Agent> {
+        let admitted = |a: &&Agent| can_access_tool(&a.guarded(), facts, self.policy).is_ok();
+        self.indexes.agents.iter().filter(admitted).collect()
     }
 
     /// Explanation of one tool.

@@ -114,7 +114,7 @@ impl ToolExecutor {
 
     /// A tool for the approval decision; a chat command may ask beside it, for the call it makes itself.
     pub(super) fn gated<'a>(&'a self, tool: &'a Tool) -> Gated<'a> {
-        let turn = self.turn.as_ref().filter(|_| self.nest.depth == 0);
+        let turn = self.turn.as_ref().filter(|_| self.nest.depth <= 1);
         tool.gated().reached_by(turn.and_then(|t| t.ports.gates.command.as_ref()))
     }
 

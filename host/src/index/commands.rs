@@ -57,6 +57,14 @@ impl Declared<'_> {
         }
     }
 
+    /// Name inside the owner: of the tool, or of the folder.
+    fn name(&self) -> &str {
+        match self.from {
+            From::Tool(tool) => &tool.local,
+            From::Folder(source) => &source.name,
+        }
+    }
+
     /// What declares it, for people.
     fn shown(&self) -> String {
         match self.from {
@@ -75,7 +83,7 @@ pub(super) fn commands(
 ) -> Vec<CommandEntry> {
     let mut all: Vec<Declared<'_>> = tools.registry.tools().iter().filter_map(of_tool).collect();
     all.extend(sources.iter().filter_map(|source| of_folder(source, tools, platforms, out)));
-    all.sort_by(|a, b| (&a.entry.owner, &a.entry.word).cmp(&(&b.entry.owner, &b.entry.word)));
+    all.sort_by(|a, b| (&a.entry.owner, a.name()).cmp(&(&b.entry.owner, b.name())));
     let mut taken: HashMap<String, usize> = HashMap::new();
     let mut sound = vec![true; all.len()];
     for (n, declared) in all.iter().enumerate() {

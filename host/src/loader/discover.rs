@@ -1,5 +1,6 @@
 //! Finding plugin folders: search paths, their direct children, plugins in plugins.
 
+use super::fileset::is_meant;
 use super::names::{self, NameRule};
 use super::rules::in_bot;
 use super::scan::Context;
@@ -44,6 +45,7 @@ pub(super) fn search_paths(cx: &mut Context<'_>, seen: &[PathBuf]) -> Vec<Search
         let Some(real) = real else {
             if is_default && !seen.contains(&joined) && std::fs::symlink_metadata(&joined).is_err() {
                 cx.watch_parent(&joined);
+                misspelt(cx, path);
                 continue;
             }
             let d = Diagnostic::error("bot::plugin-path-missing", format!("the plugin folder `{path}` is not there"))
@@ -63,6 +65,20 @@ pub(super) fn search_paths(cx: &mut Context<'_>, seen: &[PathBuf]) -> Vec<Search
         out.push(SearchPath { shown: shown_path(&cx.bot_dir, path), real });
     }
     out
+}
+
+/// The default folder is not there, but one that is called nearly so.
+fn misspelt(cx: &mut Context<'_>, path: &str) {
+    let Ok(listing) = std::fs::read_dir(&cx.bot_dir) else { return };
+    let folders = listing.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+    let mut names: Vec<String> = folders.filter_map(|e| e.file_name().into_string().ok()).collect();
+    names.sort();
+    if let Some(name) = names.into_iter().find(|n| is_meant(path, n)) {
+        let message = format!("`{name}/` is not where plugins are looked for: nothing in it is read");
+        let d = Diagnostic::warning("layout::misplaced", message);
+        let help = format!("rename it to `{path}`, or add it to `plugins.paths` in bot.toml");
+        cx.tree.push(d.help(help).owner(OwnerPath::root()).file(name));
+    }
 }
 
 /// How a search path is written in findings: relative where it can be.

@@ -75,10 +75,14 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
 
 /// The folder that a name one letter off, or written in another way, was meant to be.
 fn misspelt(name: &str) -> Option<&'static str> {
+    let mut near = Kind::ALL.iter().map(|k| k.container()).filter(|k| is_meant(k, name));
+    near.next().or_else(|| is_meant("sections", name).then(|| Kind::Section.container()))
+}
+
+/// Whether a name is another spelling of a folder's.
+pub(super) fn is_meant(folder: &str, name: &str) -> bool {
     let plain = |s: &str| s.to_lowercase().replace(['-', '_', ' '], "");
-    let known = Kind::ALL.iter().map(|k| k.container()).chain(["plugins"]);
-    let mut near = known.filter(|k| plain(k) == plain(name) || one_letter_off(k, name));
-    near.next().or_else(|| (plain(name) == "sections").then(|| Kind::Section.container()))
+    plain(folder) == plain(name) || one_letter_off(folder, name)
 }
 
 /// One letter is added, left out or another one.

@@ -52,20 +52,11 @@ pub fn choose_agent(indexes: &Indexes, facts: &Facts, policy: &LivePolicy, text:
     }
 }
 
-/// A qualified name or path means one agent; a folder's name may mean several.
+/// A qualified name or path means one agent, as everywhere; else a folder's name, which several may have.
 fn meant(agents: &[Agent], name: &str) -> Vec<usize> {
     let name = name.to_lowercase();
-    let exact = |a: &Agent| a.qualified.to_lowercase() == name || a.path().to_lowercase() == name;
-    let local: Vec<usize> = positions(agents, |a| a.source.name == name);
-    let exact = positions(agents, exact);
-    // The root's qualified name is its folder's name, which others may have too.
-    if exact.len() == 1 && local.len() <= 1 {
-        exact
-    } else if local.is_empty() {
-        exact
-    } else {
-        local
-    }
+    let exact = positions(agents, |a| a.qualified.to_lowercase() == name || a.path().to_lowercase() == name);
+    if exact.is_empty() { positions(agents, |a| a.source.name == name) } else { exact }
 }
 
 fn positions(agents: &[Agent], fits: impl Fn(&Agent) -> bool) -> Vec<usize> {

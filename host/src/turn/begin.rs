@@ -60,7 +60,9 @@ impl<'a> Run<'a> {
             transcript,
             room: Room::default(),
         };
-        keep::note(cx, "turn.started", json!({"session": cx.about.session, "model": cx.ports.model.name()})).await;
+        let agent = cx.agent().map(|a| &a.qualified);
+        let started = json!({"session": cx.about.session, "model": cx.ports.model.name(), "agent": agent});
+        keep::note(cx, "turn.started", started).await;
         (run, failed.or(overflow))
     }
 }

@@ -223,7 +223,7 @@ pub(crate) struct Where {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// What to list
-    #[arg(default_value = "tools", value_parser = ["tools", "skills", "sections", "commands", "plugins"])]
+    #[arg(default_value = "tools", value_parser = host::commands::LIST_KINDS)]
     pub(crate) kind: String,
     #[command(flatten)]
     pub(crate) place: Where,

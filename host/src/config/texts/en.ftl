@@ -117,6 +117,7 @@ button-invalid = This button is no longer valid.
 
 ## Chat commands
 help-title = What I can do here
+help-agents = Agents (begin a message with the name)
 help-commands = Commands
 help-skills = Skills
 help-capabilities = Capabilities

@@ -117,6 +117,7 @@ button-invalid = 这个按钮已失效。
 
 ## 聊天命令
 help-title = 我在这里能做什么
+help-agents = 代理（在消息开头写出名字）
 help-commands = 命令
 help-skills = 技能
 help-capabilities = 能力
