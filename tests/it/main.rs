@@ -2,6 +2,7 @@
 
 mod abuse;
 mod answering;
+mod approving;
 mod budget;
 mod chatting;
 mod contract;

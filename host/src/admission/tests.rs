@@ -1,6 +1,7 @@
 //! Tests of the room.
 
 mod access;
+mod answering;
 mod approvals;
 mod compiled;
 mod explained;

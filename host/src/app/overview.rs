@@ -54,6 +54,8 @@ async fn status(desk: &Desk, reload: &ReloadHandle) -> Value {
     let models: Vec<Value> =
         first.into_iter().chain(rest).map(|(name, s)| json!({"name": name, "state": s.as_str()})).collect();
     let desired = &state.desired;
+    let open = desk.talk.questions.open();
+    let approvals = open.iter().filter(|q| q.wanted == crate::session::Wanted::Approval).count();
     json!({
         "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "started_at": started_at(desk),
         "bot": desk.bot_name(bot), "ready": reasons.is_empty(), "reasons": notes,
@@ -71,7 +73,7 @@ async fn status(desk: &Desk, reload: &ReloadHandle) -> Value {
         "native": {"active": 0, "retired": 0, "retired_bytes": 0}, "quarantined": quarantined,
         "turns": {"running": desk.talk.lanes.running(), "queued": desk.talk.lanes.waiting()},
         "inbox": {"pending": 0, "dead": 0}, "outbox": {"pending": 0, "failed": 0, "unknown": 0},
-        "approvals_pending": 0, "schedules_next_at": null, "store": store, "watch": state.watch,
+        "approvals_pending": approvals, "schedules_next_at": null, "store": store, "watch": state.watch,
     })
 }
 

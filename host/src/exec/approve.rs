@@ -7,7 +7,7 @@ use super::executor::{TurnScope, cancelled};
 use super::identity::{self, changed_files};
 use super::ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest};
 use crate::admission::may_answer;
-use crate::session::{CallIdentity, fresh_id};
+use crate::session::{CallIdentity, FileDigest, fresh_id};
 use plugin_sdk::{ToolError, ToolExecutionContext};
 use serde_json::json;
 use std::sync::Arc;
@@ -210,7 +210,19 @@ impl ToolExecutor {
         if !examined.frozen.is_intact() || now.call_hash != request.call.call_hash {
             return Err(ToolError::new("APPROVAL_MISMATCH", "the arguments are not the approved ones"));
         }
-        match changed_files(&request.call.files, &identity::files_of(examined, cx).await).as_slice() {
+        // Looked at now, and once more when nothing comes between the look and the body.
+        let files = examined.approved_files.get_or_init(|| request.call.files.clone());
+        self.files_unchanged(examined, files, cx).await
+    }
+
+    /// The files of a yes are still those that were shown.
+    pub(super) async fn files_unchanged(
+        &self,
+        examined: &Examined<'_>,
+        approved: &[FileDigest],
+        cx: &ToolExecutionContext,
+    ) -> Result<(), ToolError> {
+        match changed_files(approved, &identity::files_of(examined, cx).await).as_slice() {
             [] => Ok(()),
             changed => {
                 let message = "a file this call runs was changed after the question; call again to ask again";

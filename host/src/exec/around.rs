@@ -29,6 +29,9 @@ impl ToolExecutor {
         if cx.cancellation.requested() {
             return Err(super::executor::cancelled());
         }
+        if let Some(files) = examined.approved_files.get() {
+            self.files_unchanged(examined, files, cx).await?;
+        }
         let ran = self.run_wrapped(examined, call_id, cx).await;
         if let (Some(pass), Some(body)) = (pass, &ran.body) {
             pass.note(body.health.clone(), self.base.clock.monotonic());

@@ -10,9 +10,10 @@ use crate::admission::{
     can_access_tool,
 };
 use crate::index::Tool;
+use crate::session::FileDigest;
 use plugin_sdk::{ToolError, ToolExecutionContext, ToolUse};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A call that passed phases 1 to 6.
@@ -22,6 +23,8 @@ pub(super) struct Examined<'a> {
     pub(super) decision: ApprovalDecision,
     /// What is said about asking, the way to the tool included.
     pub(super) declared: &'a Declared,
+    /// Files of the workspace that a person said yes to.
+    pub(super) approved_files: OnceLock<Vec<FileDigest>>,
 }
 
 impl Examined<'_> {
@@ -63,7 +66,13 @@ impl ToolExecutor {
         let sent = arguments::parse(call).map_err(|error| early(Some(tool), error))?;
         let frozen = arguments::validate(tool, sent).map_err(|error| early(Some(tool), error))?;
         match self.judge(tool, &frozen, place, cx) {
-            Ok(decision) => Ok(Examined { tool, frozen, decision, declared: self.gated(tool).declared }),
+            Ok(decision) => Ok(Examined {
+                tool,
+                frozen,
+                decision,
+                declared: self.gated(tool).declared,
+                approved_files: OnceLock::new(),
+            }),
             Err(error) => {
                 let key = (error.code != "LOOP_BLOCKED").then(|| call_key(tool, &frozen));
                 Err(Box::new(Stopped { tool: Some(tool), key, frozen: Some(frozen), error }))

@@ -91,11 +91,11 @@ fn named_files(line: &CommandLine) -> Vec<&str> {
     let base = Path::new(program).file_name().and_then(|n| n.to_str()).unwrap_or(program);
     let script = line.words.iter().skip(1).find(|word| !word.starts_with('-'));
     let script = script.filter(|_| INTERPRETERS.contains(&base)).map(String::as_str);
-    std::iter::once(program.as_str()).chain(script).collect()
+    // A bare name is looked for in the path, never in the folder the command runs in.
+    program.contains('/').then_some(program.as_str()).into_iter().chain(script).collect()
 }
 
-/// `None` = the word names nothing inside the workspace. A name without a slash is a program of the path, unless
-/// it is a file of the folder the command runs in.
+/// `None` = the word names nothing inside the workspace.
 fn digest_in(workspace: &Path, cwd: &Path, word: &str) -> Option<FileDigest> {
     let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
     let written = cwd.join(word);

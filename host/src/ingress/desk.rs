@@ -202,6 +202,11 @@ impl Desk {
         kept.drain(..over);
     }
 
+    /// Whether there are calls to take.
+    pub fn has_calls(&self) -> bool {
+        !self.calls.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Takes the calls of finished turns, oldest first.
     pub fn take_calls(&self) -> Vec<CallReport> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()

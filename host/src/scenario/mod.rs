@@ -9,4 +9,4 @@ mod stage;
 pub use file::{Edit, Press, Say, ScenarioFile, parse};
 pub use run::{CaseFailure, run};
 pub use script::{Scripted, SeenRequest};
-pub use stage::{Heard, Stage, StageCall, StageFactory, StagePlan};
+pub use stage::{Heard, More, Stage, StageCall, StageFactory, StagePlan};

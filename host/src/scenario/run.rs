@@ -2,7 +2,7 @@
 
 use super::file::{ExpectReply, ExpectTool, ScenarioFile, Step};
 use super::script::Scripted;
-use super::stage::{Stage, StageCall, StageFactory, StagePlan};
+use super::stage::{More, Stage, StageCall, StageFactory, StagePlan};
 use crate::model::ModelClient;
 use regex::RegexBuilder;
 use serde_json::{Value, json};
@@ -177,6 +177,11 @@ impl Case {
 
     async fn reply(&mut self, want: &ExpectReply) -> Verdict {
         self.listen().await?;
+        // What is said beside a settled message may still be on its way.
+        if self.replies.is_empty() {
+            self.stage.more(More::Reply).await;
+            self.listen().await?;
+        }
         let Some(got) = self.replies.pop_front() else {
             return fail(describe(want), "no reply", "the bot said nothing (more)");
         };
@@ -194,6 +199,10 @@ impl Case {
 
     async fn tool(&mut self, want: &ExpectTool) -> Verdict {
         self.listen().await?;
+        if self.calls.is_empty() {
+            self.stage.more(More::Call).await;
+            self.listen().await?;
+        }
         let calls: Vec<String> =
             self.calls.iter().map(|c| format!("{} {} {}", c.tool, c.arguments, c.status)).collect();
         while let Some(call) = self.calls.pop_front() {

@@ -42,6 +42,15 @@ pub struct Heard {
     pub calls: Vec<StageCall>,
 }
 
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum More {
+    /// A reply.
+    Reply,
+    /// A call.
+    Call,
+}
+
 /// A running bot in a scratch world.
 #[async_trait]
 pub trait Stage: Send {
@@ -49,6 +58,8 @@ pub trait Stage: Send {
     async fn say(&mut self, message: &Say) -> Result<(), String>;
     /// Presses the newest button of that label and waits as `say` does.
     async fn press(&mut self, press: &Press) -> Result<(), String>;
+    /// Waits a little for something that is expected.
+    async fn more(&mut self, wanted: More);
     /// What has happened since the last look.
     async fn heard(&mut self) -> Heard;
     /// Qualified names a subject can find or is sent.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::{Mode, ToolOverride};
-use plugin_sdk::{Approval, Capability};
+use plugin_sdk::{Approval, Capability, Dedicated};
 use std::collections::BTreeMap;
 
 fn decide(declared: Approval, capabilities: Option<&[Capability]>, write: Mode, execute: Mode) -> Opinion {
@@ -108,4 +108,63 @@ fn a_master_is_spared_in_private_only_and_never_a_deny() {
         Opinion::Ask
     );
     assert_eq!(approval(&tool, &master("telegram:private:1"), &denies, &Extra::default()).decision, Opinion::Deny);
+}
+
+fn ask(source: &str) -> Because {
+    Because { source: source.into(), value: "v".into(), effect: Opinion::Ask }
+}
+
+#[test]
+fn the_strictest_of_five_opinions_wins() {
+    use Opinion::{Allow, Ask, Deny};
+    let here = facts("telegram:private:1", "1", None);
+    let list = names(&["x"]);
+    let opinion = |o: Opinion| Because { effect: o, ..ask("agents.helper") };
+    for (declared, a) in [(Approval::Never, Allow), (Approval::Once, Ask), (Approval::Always, Ask)] {
+        for (mode, b) in [(Mode::Allow, Allow), (Mode::Confirm, Ask), (Mode::Deny, Deny)] {
+            for c in [None, Some(Allow), Some(Ask), Some(Deny)] {
+                for d in [None, Some(Allow), Some(Ask), Some(Deny)] {
+                    for e in [false, true] {
+                        for granted in [false, true] {
+                            let mut input = PolicyInput::default();
+                            input.approval.write_mode = mode;
+                            input.denied_overrides = if e { names(&["x"]) } else { Vec::new() };
+                            let says = Declared { approval: declared, source: "requires_approval".into() };
+                            let tool = Gated {
+                                names: &list,
+                                declared: &says,
+                                capabilities: Some(&[Capability::Write]),
+                                builtin: false,
+                            };
+                            let dedicated = c.map(|c| match c {
+                                Allow => Dedicated::Verified,
+                                Ask => Dedicated::Ask("why".into()),
+                                Deny => Dedicated::Deny { code: "X_DENIED".into(), reason: "why".into() },
+                            });
+                            let extra = Extra { dedicated, parent: d.map(opinion), granted };
+                            let got = approval(&tool, &here, &LivePolicy::new(input), &extra);
+                            let covered = |o: Opinion| {
+                                if granted && declared != Approval::Always && o == Ask { Allow } else { o }
+                            };
+                            let others = [c, d, e.then_some(Deny)].into_iter().flatten().max().unwrap_or(Allow);
+                            let wanted = covered(a).max(covered(b)).max(others);
+                            // A grant is looked at only where somebody would be asked.
+                            let plain = a.max(b).max(others);
+                            let wanted = if plain == Ask { wanted } else { plain };
+                            assert_eq!(got.decision, wanted, "{declared:?} {mode:?} {c:?} {d:?} {e} {granted}");
+                            assert_eq!(got.granted, plain == Ask && wanted == Allow);
+                            assert_eq!(got.code.is_some(), c == Some(Deny));
+                            if d == Some(got.decision) {
+                                assert_eq!(
+                                    got.deciding().next().unwrap().source,
+                                    "agents.helper",
+                                    "on a tie the parent's"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -77,6 +77,10 @@ impl Book {
         (books.presses == 0).then(|| books.open.values().cloned().collect())
     }
 
+    pub(super) fn has_replies(&self) -> bool {
+        !self.books.lock().unwrap_or_else(PoisonError::into_inner).replies.is_empty()
+    }
+
     pub(super) fn take_replies(&self) -> Vec<String> {
         self.with(|b| std::mem::take(&mut b.replies))
     }

@@ -7,7 +7,7 @@ use super::copy_tree;
 use crate::admission::{ADAPTER_KINDS, CONSOLE, can_access_tool};
 use crate::config::{BOT_FILE, Env};
 use crate::reload::Trigger;
-use crate::scenario::{Edit, Heard, Press, Say, Stage, StageCall, StageFactory, StagePlan};
+use crate::scenario::{Edit, Heard, More, Press, Say, Stage, StageCall, StageFactory, StagePlan};
 use crate::session::SessionKey;
 use crate::store;
 use crate::task::{ManualClock, SharedClock, blocking};
@@ -24,6 +24,11 @@ use tokio::sync::mpsc;
 
 /// When every scenario begins.
 const START: &str = "2026-01-05T09:00:00Z";
+
+/// Real time between two seconds of a host that ends.
+const TICK: Duration = Duration::from_millis(20);
+/// How long something that is expected may be on its way.
+const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
 /// Builds stages.
 pub(super) struct Theatre {
@@ -202,6 +207,29 @@ impl Stage for Scene {
         Ok(())
     }
 
+    async fn more(&mut self, wanted: More) {
+        let (Some((book, _)), Some(host)) = (&self.channels, &self.host) else { return };
+        let there = || match wanted {
+            More::Reply => book.has_replies(),
+            More::Call => host.desk().has_calls(),
+        };
+        let arrives = async {
+            loop {
+                let news = book.changed.notified();
+                tokio::pin!(news);
+                news.as_mut().enable();
+                if there() {
+                    return;
+                }
+                news.await;
+            }
+        };
+        tokio::select! {
+            () = arrives => {}
+            () = self.limit.sleep(ON_ITS_WAY) => {}
+        }
+    }
+
     async fn heard(&mut self) -> Heard {
         let Some((book, _)) = &self.channels else { return Heard::default() };
         let replies = book.take_replies();
@@ -274,8 +302,16 @@ impl Stage for Scene {
     async fn stop(&mut self) -> Result<(), String> {
         self.channels = None;
         let Some(host) = self.host.take() else { return Ok(()) };
-        host.shutdown().await;
-        Ok(())
+        // What still waits, for an answer too, ends with the host: its time passes by itself here.
+        let ended = host.shutdown();
+        tokio::pin!(ended);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut ended => return Ok(()),
+                () = self.limit.sleep(TICK) => self.clock.advance(Duration::from_secs(1)),
+            }
+        }
     }
 
     async fn start(&mut self) -> Result<(), String> {

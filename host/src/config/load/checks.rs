@@ -4,7 +4,7 @@ use super::{at, at_key};
 use crate::config::doc::{Doc, NodeKind};
 use crate::config::shape::Fault;
 use crate::config::{
-    AccessConfig, AccessMode, AgentConfig, BotConfig, BotSection, ModelConfig, PluginsConfig, Provider,
+    AccessConfig, AccessMode, AgentConfig, ApprovalConfig, BotConfig, BotSection, ModelConfig, PluginsConfig, Provider,
 };
 use crate::config::{Table, ToolsConfig, WorkspaceConfig, nearest_help};
 use plugin_sdk::Diagnostic;
@@ -79,6 +79,9 @@ pub(super) fn cross(doc: &Doc, value: &Value, bot_dir: &Path, faults: &mut Vec<F
     if let Some(access) = section(value, "access") {
         let met = value.get("access").is_some() || value.get("adapters").is_some();
         rules.access(&access, met);
+    }
+    if let Some(approval) = section::<ApprovalConfig>(value, "approval") {
+        rules.notified(&approval);
     }
     if let Some(tools) = section(value, "tools") {
         rules.tools(&tools);
@@ -284,17 +287,28 @@ impl Rules<'_> {
         }
     }
 
+    /// People of `approval.notify`: named one by one, each a person.
+    fn notified(&mut self, approval: &ApprovalConfig) {
+        for (n, entry) in approval.notify.iter().enumerate() {
+            self.person_entry(["approval", "notify"], n, entry);
+        }
+    }
+
     fn access_entry(&mut self, key: &str, index: usize, entry: &str) {
+        self.person_entry(["access", key], index, entry);
+    }
+
+    fn person_entry(&mut self, [table, key]: [&str; 2], index: usize, entry: &str) {
         let index = index.to_string();
-        let path = ["access", key, &index];
+        let path = [table, key, &index];
         let parts = entry.split_once(':').filter(|(platform, id)| is_platform(platform) && !id.trim().is_empty());
         let Some((_, id)) = parts else {
-            let message = format!("`access.{key}`: `{entry}` has not the form `platform:id`");
+            let message = format!("`{table}.{key}`: `{entry}` has not the form `platform:id`");
             self.value(&path, Diagnostic::error("bot::bad-value", message).help("for example \"telegram:42\""));
             return;
         };
         if id == "*" && !matches!(key, "groups" | "deny") {
-            let message = format!("`access.{key}` names people one by one; `*` is nobody");
+            let message = format!("`{table}.{key}` names people one by one; `*` is nobody");
             self.value(
                 &path,
                 Diagnostic::error("bot::bad-value", message).help("to let everybody in: `access.mode = \"open\"`"),

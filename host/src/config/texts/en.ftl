@@ -93,6 +93,7 @@ approval-withdrawn = The turn was stopped: not run.
 approval-grant-dropped = I no longer remember the permission for { $tool }: a session keeps 64 of them.
 question-ask-again = Ask again
 question-asked-again = I answer it once more.
+question-unfit = That is no answer.
 question-button-yes = Yes
 question-button-no = No
 question-answered = Answered.

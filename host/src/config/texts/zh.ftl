@@ -93,6 +93,7 @@ approval-withdrawn = 本轮已停止:未运行。
 approval-grant-dropped = 我不再记得对 { $tool } 的许可:一个会话最多保留 64 个。
 question-ask-again = 再问一次
 question-asked-again = 我再回答一次。
+question-unfit = 这不是有效的回答。
 question-button-yes = 是
 question-button-no = 否
 question-answered = 已回答。

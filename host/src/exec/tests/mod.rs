@@ -7,8 +7,10 @@ mod batches;
 mod breaker;
 mod calls;
 mod ends;
+mod exactly;
 mod hooks;
 mod wrappers;
+mod remembered;
 
 use super::*;
 use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput};
@@ -130,6 +132,7 @@ impl Owners for Anything {
 struct Person {
     answers: Mutex<Vec<ApprovalAnswer>>,
     asked: Mutex<Vec<ApprovalRequest>>,
+    dropped: Mutex<Vec<String>>,
     /// Runs while the question is open.
     meanwhile: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -155,6 +158,10 @@ impl ApprovalPort for Person {
             Some(answer) => answer,
             None => futures::future::pending().await,
         }
+    }
+
+    async fn grant_dropped(&self, tool: &str) {
+        self.dropped.lock().unwrap().push(tool.to_string());
     }
 }
 

@@ -86,12 +86,11 @@ impl Questions {
     /// The last text was no valid answer.
     pub(super) async fn show_invalid(&self, asked_in: &AskedIn, asking: &Asking, question: &mut OpenQuestion) {
         let texts = &asked_in.showing.texts;
-        let reason = match question.wanted {
-            Wanted::Approval => typed_approval(texts, question),
-            Wanted::Confirm => texts.get("approval-prompt", &[]),
-            _ => question.text.clone(),
+        let text = match question.wanted {
+            // What may be typed, or the buttons, stand below it again.
+            Wanted::Approval | Wanted::Confirm => texts.get("question-unfit", &[]),
+            _ => texts.get("question-invalid", &[("reason", &question.text)]),
         };
-        let text = texts.get("question-invalid", &[("reason", &reason)]);
         match self.show_in(asked_in, (asking, &*question), &asked_in.conversation, (text, None)).await {
             Ok(copy) => self.note_copy(question, copy).await,
             Err(why) => tracing::debug!(why, "a question was not asked again"),

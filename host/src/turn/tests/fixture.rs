@@ -181,7 +181,6 @@ impl Table {
                 edited: false,
             },
             agent: None,
-            agent: None,
             facts: facts.clone(),
             given_role: true,
             session: SessionKey::from_text(key),
