@@ -6,7 +6,6 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 
 AIMOCK="@copilotkit/aimock@1.43.0"
-PROVIDERS="${INTEROP_PROVIDERS:-openai}"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/interop.XXXXXX")
 started=()
@@ -28,13 +27,20 @@ program=${CARGO_TARGET_DIR:-target}/debug/understudy
 [ -x "$program" ] || cargo build --quiet --locked -p host --bin understudy || exit 1
 command -v python3 >/dev/null || { missing "interop" "python3 is needed"; exit 1; }
 
-# The scripted model server.
+# The scripted model server, fresh for each format: its fixtures count how often they were used.
 models() {
-  local log=$work/models.log address=""
+  local log=$work/models.log provider
   if ! npm install --prefix "$work/models" --no-audit --no-fund --no-save --ignore-scripts --silent "$AIMOCK" >"$log" 2>&1; then
     missing "scripted model server" "npm could not install $AIMOCK: $(tail -n 1 "$log")"
     return
   fi
+  for provider in openai anthropic; do
+    model "$provider" "$work/$provider.log"
+  done
+}
+
+model() {
+  local provider=$1 log=$2 address=""
   node "$work/models/node_modules/.bin/llmock" -h 127.0.0.1 -p 0 -f tests/interop/models/fixtures.json \
     --validate-on-load --strict >"$log" 2>&1 &
   started+=("$!")
@@ -44,13 +50,10 @@ models() {
     sleep 0.1
   done
   if [ -z "$address" ]; then
-    missing "scripted model server" "it did not start: $(tail -n 1 "$log")"
+    missing "scripted model server, $provider" "it did not start: $(tail -n 1 "$log")"
     return
   fi
-  local provider
-  for provider in $PROVIDERS; do
-    python3 tests/interop/models/run.py "$program" "$address" "$provider" || failed=1
-  done
+  python3 tests/interop/models/run.py "$program" "$address" "$provider" || failed=1
 }
 
 if command -v node >/dev/null && command -v npm >/dev/null; then

@@ -1,7 +1,9 @@
 //! The events of a message, block by block. Blocks may overlap, and an index may come again: then it is another
 //! block.
 
-use crate::model::remote::{Answer, ErrorBody, Fault, Piece, RawCall, Reader, Reading, TextBuffer, classify, joined};
+use crate::model::remote::{
+    Answer, ErrorBody, Fault, MAX_HELD, Piece, RawCall, Reader, Reading, TextBuffer, classify, joined,
+};
 use crate::model::{StopReason, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,6 +20,8 @@ pub(super) struct MessageReader {
     said: String,
     stop: Option<String>,
     ended: bool,
+    /// Bytes beside the text.
+    held: usize,
     counts: Counts,
 }
 
@@ -97,6 +101,7 @@ impl Reader for MessageReader {
             }
             "content_block_delta" => {
                 let delta = event.delta.unwrap_or_default();
+                self.hold(&delta);
                 return Ok(self.delta(event.index.unwrap_or_default(), delta));
             }
             "content_block_stop" => return Ok(self.close(event.index.unwrap_or_default())),
@@ -212,6 +217,14 @@ impl MessageReader {
                 String::new()
             }
             None => String::new(),
+        }
+    }
+
+    fn hold(&mut self, delta: &Delta) {
+        let parts = [&delta.partial_json, &delta.thinking, &delta.signature, &delta.data];
+        self.held += parts.into_iter().flatten().map(|p| p.0.len() + 1).sum::<usize>();
+        if self.held > MAX_HELD {
+            (self.stop, self.ended) = (Some("max_tokens".into()), true);
         }
     }
 

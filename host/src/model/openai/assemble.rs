@@ -11,6 +11,8 @@ use std::collections::HashMap;
 pub(super) struct Assembler {
     calls: Vec<Open>,
     by_index: HashMap<u64, usize>,
+    /// Bytes of all arguments, and one for each fragment.
+    held: usize,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +30,7 @@ impl Assembler {
         let function = fragment.function.unwrap_or_default();
         let name = function.name.unwrap_or_default();
         let text = function.arguments.unwrap_or_default().0;
+        self.held += text.len() + 1;
         let index = fragment.index.unwrap_or_else(|| self.unnumbered(&id));
         let current = self.by_index.get(&index).copied();
         let at = match current.and_then(|at| self.calls.get(at)) {
@@ -75,6 +78,10 @@ impl Assembler {
     /// Signatures by the number of their call, from 1.
     pub(super) fn signatures(&self) -> Vec<(u32, Value)> {
         (1..).zip(&self.calls).filter_map(|(n, c)| Some((n, c.signature.clone()?))).collect()
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.held
     }
 
     pub(super) fn is_empty(&self) -> bool {

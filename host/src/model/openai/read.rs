@@ -2,7 +2,7 @@
 
 use super::assemble::Assembler;
 use super::chunk::{self, Delta};
-use crate::model::remote::{Answer, ErrorBody, Fault, Reader, Reading, TextBuffer, classify};
+use crate::model::remote::{Answer, ErrorBody, Fault, MAX_HELD, Reader, Reading, TextBuffer, classify};
 use crate::model::{StopReason, Usage};
 use serde_json::{Value, json};
 
@@ -69,6 +69,9 @@ impl ChatReader {
     fn delta(&mut self, delta: Delta) -> String {
         for fragment in delta.tool_calls.into_iter().flatten() {
             self.calls.push(fragment);
+        }
+        if self.calls.held() > MAX_HELD {
+            (self.finish, self.done) = (Some("length".into()), true);
         }
         self.refused |= delta.refusal.is_some_and(|r| !r.0.is_empty());
         if delta.extra_content.is_some() {

@@ -44,6 +44,10 @@ use std::sync::Arc;
 /// Events that may wait between the connection and the turn.
 const EVENTS_AHEAD: usize = 16;
 
+/// Most that an answer may hold beside its text, in bytes: arguments and parts for its maker. A model that writes more
+/// has lost its way; the answer ends there, as if it were cut by length.
+pub(super) const MAX_HELD: usize = 1 << 20;
+
 /// What one wire format is.
 pub(super) trait Wire: Send + Sync {
     /// Where a request goes, from the configured address or the vendor's.
