@@ -3,6 +3,7 @@
 mod abuse;
 mod answering;
 mod approving;
+mod anthropic;
 mod budget;
 mod chatting;
 mod contract;

@@ -54,6 +54,7 @@ fn controller(texts: &[(String, String)]) -> Controller {
         bot: &bot,
         snapshot: &LoadedSnapshot::default(),
         mentioned: HashSet::new(),
+        max_tools: usize::MAX,
         can_ask: true,
     })
 }

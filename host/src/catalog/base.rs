@@ -57,12 +57,18 @@ impl Controller {
         self.indexes.tools.get(name)
     }
 
-    pub(super) fn deferred_chars_below(&self, limit: usize) -> bool {
+    /// Whether all deferred tools together are few and short enough to be sent from the start.
+    pub(super) fn deferred_chars_below(&self, limit: usize, room: usize) -> bool {
         if limit == 0 {
             return false;
         }
-        let deferred = self.indexes.tools.tools().iter().filter(|t| self.listed(t) && !self.fixed.contains(&t.id));
-        let total: usize = deferred.map(|t| crate::index::canonical_json(&t.input.visible).chars().count()).sum();
+        let all = self.indexes.tools.tools().iter();
+        let deferred: Vec<&Tool> = all.filter(|t| self.listed(t) && !self.fixed.contains(&t.id)).collect();
+        if deferred.len() > room {
+            return false;
+        }
+        let total: usize =
+            deferred.iter().map(|t| crate::index::canonical_json(&t.input.visible).chars().count()).sum();
         total < limit
     }
 

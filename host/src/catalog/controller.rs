@@ -27,6 +27,8 @@ pub struct CatalogInput<'a> {
     pub can_ask: bool,
     /// The agent that answers, by its position in the indexes.
     pub agent: Option<usize>,
+    /// Most tools of a request.
+    pub max_tools: usize,
 }
 
 /// One load of the step in progress, kept until its result is final.
@@ -88,11 +90,11 @@ impl Controller {
             state: Mutex::new(state),
         };
         controller.fixed = controller.fixed_tools(input.bot);
-        if controller.deferred_chars_below(deferred.load_all_below_chars) {
-            controller.send_all = true;
-            caps.tools = usize::MAX;
-            controller.caps = caps;
-        }
+        let room = input.max_tools.saturating_sub(controller.fixed.len());
+        controller.send_all = controller.deferred_chars_below(deferred.load_all_below_chars, room);
+        // what the model takes no more leaves like any other, and is told in the result that caused it
+        caps.tools = if controller.send_all { usize::MAX } else { caps.tools.min(room) };
+        controller.caps = caps;
         controller.admit_always_skills();
         controller
     }
@@ -150,6 +152,14 @@ impl Controller {
         }
         let tools = ids.iter().filter_map(|id| self.indexes.tools.by_id(*id));
         tools.map(|t| SentTool::of(t, !self.is_sent_anyway(t))).collect()
+    }
+
+    /// These were left out of the request after all (wire names): a call of one is a call of a tool not sent.
+    pub fn left_out(&self, names: &[String]) {
+        let mut state = self.lock();
+        for tool in names.iter().filter_map(|name| self.indexes.tools.get(name)) {
+            state.sent.remove(&tool.id);
+        }
     }
 
     /// The rest of the base as `begin_step` left it, by qualified name: a model that is told of it may not call it.

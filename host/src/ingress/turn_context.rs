@@ -236,6 +236,7 @@ pub(super) async fn build(
             workspace_root: workspace(desk, lease, &who.session),
             help_text: help.into(),
             profile: "interactive",
+            images: Vec::new(),
             retry_of,
             over: way.over,
             resume,

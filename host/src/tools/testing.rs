@@ -166,6 +166,7 @@ impl World {
             mentioned: HashSet::from(["old-tool".to_string()]),
             can_ask: true,
             agent: None,
+            max_tools: usize::MAX,
         }))
     }
 }

@@ -43,6 +43,7 @@ impl<'a> Run<'a> {
             snapshot: &snapshot,
             mentioned,
             agent: cx.about.agent,
+            max_tools: cx.ports.model.max_tools(),
             can_ask: cx.ports.question.is_some(),
         }));
         let prompt = compose(cx, &catalog);

@@ -12,7 +12,7 @@ use crate::session::{SessionKey, Sessions};
 use crate::store::Op;
 use crate::task::{SharedClock, Tasks};
 use plugin_sdk::ports::Ask;
-use plugin_sdk::{CancellationSignal, Message, OriginKind};
+use plugin_sdk::{CancellationSignal, ImageData, Message, OriginKind};
 use serde_json::Value;
 use std::any::Any;
 use std::path::PathBuf;
@@ -58,6 +58,8 @@ pub struct Incoming {
     pub help_text: Arc<str>,
     /// `interactive` or `schedule`.
     pub profile: &'static str,
+    /// The bytes of the message's images, in their order, as far as they could be had.
+    pub images: Vec<ImageData>,
     /// The turn whose message is answered again.
     pub retry_of: Option<String>,
     /// Kind of the connection the answer goes to; `None` when whoever asked waits for the report itself.

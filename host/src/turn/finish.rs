@@ -2,7 +2,7 @@
 
 use super::keep::HISTORY_CUT;
 use super::run::{End, Run};
-use super::words::has_media;
+use super::words::has_unusable;
 use super::{Budget, CancelledBy, FailCode, TurnOutcome, TurnReport};
 use crate::config::Texts;
 use plugin_sdk::Segment;
@@ -68,7 +68,8 @@ impl Run<'_> {
         if self.steps.answer_cut && *outcome == TurnOutcome::Completed {
             out.push(texts.get("turn-answer-cut", &[]));
         }
-        if has_media(&self.cx.about.message) && *outcome == TurnOutcome::Completed {
+        let seen = if self.cx.ports.model.sees_images() { self.cx.about.images.len() } else { 0 };
+        if has_unusable(&self.cx.about.message, seen) && *outcome == TurnOutcome::Completed {
             out.push(texts.get("media-unusable", &[]));
         }
         if self.view.was_limited() && !told {

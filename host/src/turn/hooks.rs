@@ -45,7 +45,7 @@ impl Run<'_> {
         if !self.hands.hooks.concerns(HookEventKind::RunStarted, None) {
             return;
         }
-        let payload = HookPayload::RunStarted { run: self.described(), input: in_words(&self.cx.about.message) };
+        let payload = HookPayload::RunStarted { run: self.described(), input: in_words(&self.cx.about.message, 0) };
         let scene = self.scene(self.hands.call_cx.cancellation.clone());
         self.hands.hooks.run_event(HookEventKind::RunStarted, &scene, &payload, true).await;
     }

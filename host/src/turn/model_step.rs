@@ -29,6 +29,8 @@ pub(super) struct Answer {
     pub(super) opaque: Vec<Opaque>,
     /// Who answered, when it was not the model that was asked.
     pub(super) model: Option<String>,
+    /// Tools of the request that were left out of it after all.
+    pub(super) left_out: Vec<String>,
     pub(super) usage: Usage,
     pub(super) stop: Option<StopReason>,
     /// Bytes of the text that were shown.
@@ -56,11 +58,12 @@ impl Answer {
             ModelEvent::Answering(name) => self.model = Some(name),
             ModelEvent::Usage(usage) => self.usage = usage,
             ModelEvent::Restart => {
-                *self = Self::default();
+                *self = Self { left_out: std::mem::take(&mut self.left_out), ..Self::default() };
                 events.show(TurnEvent::Draft(String::new()));
             }
             ModelEvent::ToolRefused(tool, reason) => {
                 tracing::warn!(code = "model::tool-refused", tool, reason, "the provider refused a tool");
+                self.left_out.push(tool);
             }
             ModelEvent::Stop(stop) => {
                 self.draft(usize::MAX, events);
@@ -94,6 +97,7 @@ impl Run<'_> {
                 Err(StepError::Time(text)) => return Err(End::Budget(Budget::Time, self.text_so_far(text))),
                 Ok(answer) => {
                     self.account(&answer.usage);
+                    self.catalog.left_out(&answer.left_out);
                     if let Some(model) = &answer.model {
                         self.tally.model = Some(model.clone());
                     }

@@ -109,13 +109,15 @@ fn kept_answer(end: &End, steps: &Steps) -> Option<ModelMessage> {
 impl Run<'_> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
-        let text = in_words(&self.cx.about.message);
-        let n = self.store(&ModelMessage::user(text.clone()), Kept::default()).await?;
+        let images = self.cx.about.images.clone();
+        let text = in_words(&self.cx.about.message, images.len());
+        let kept = ModelMessage::User { text: text.clone(), images: images.clone() };
+        let n = self.store(&kept, Kept::default()).await?;
         self.safe().await?;
         let head = moment::head(self.cx, &self.catalog, self.prompt.dropped.as_deref());
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
-        self.view.running.push(Line::new(n, ModelMessage::user(format!("{head}\n{spoken}"))));
+        self.view.running.push(Line::new(n, ModelMessage::User { text: format!("{head}\n{spoken}"), images }));
         Ok(())
     }
 

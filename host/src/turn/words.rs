@@ -77,11 +77,17 @@ pub(super) fn spoken(text: &str, author: &Principal, present: &Principal, scope:
     format!("{}{mark} {}", head_line(author), quoted_where(text, is_bracketed))
 }
 
-/// The text of a message, with everything that is no text named in words.
-pub fn in_words(message: &Message) -> String {
+/// The text of a message, with everything that is no text named in words; its first `carried` images go along
+/// as they are.
+pub fn in_words(message: &Message, carried: usize) -> String {
     let mut out = String::new();
+    let mut images = 0;
     for segment in &message.segments {
-        let (line, inline) = describe(segment);
+        images += usize::from(matches!(segment, Segment::Image { .. }));
+        let (line, inline) = match segment {
+            Segment::Image { caption, .. } if images <= carried => (caption.clone().unwrap_or_default(), false),
+            other => describe(other),
+        };
         if line.is_empty() {
             continue;
         }
@@ -140,9 +146,9 @@ fn quoted(name: Option<&str>, text: &str) -> String {
     format!("{head}{}", lines.join("\n"))
 }
 
-/// Whether the message has something no model of this build can use.
-pub(super) fn has_media(message: &Message) -> bool {
-    message.segments.iter().any(|s| {
-        matches!(s, Segment::Image { .. } | Segment::Audio { .. } | Segment::Video { .. } | Segment::File { .. })
-    })
+/// Whether the message has something the model cannot use; it sees the first `seen` images.
+pub(super) fn has_unusable(message: &Message, seen: usize) -> bool {
+    let images = message.segments.iter().filter(|s| matches!(s, Segment::Image { .. })).count();
+    let other = |s: &Segment| matches!(s, Segment::Audio { .. } | Segment::Video { .. } | Segment::File { .. });
+    images > seen || message.segments.iter().any(other)
 }

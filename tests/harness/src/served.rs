@@ -42,6 +42,11 @@ impl Served {
         Self::of_with(provider, Script { key: Some(KEY.into()), turns, ..Script::default() })
     }
 
+    /// A server of the messages format that plays these turns.
+    pub fn messages(turns: Vec<Turn>) -> Self {
+        Self::of(Provider::Anthropic, turns)
+    }
+
     /// A server of this format with a whole script.
     pub fn of_with(provider: Provider, script: Script) -> Self {
         let runtime =
@@ -85,15 +90,19 @@ impl Served {
 
     /// Makes a bot talk to it.
     pub fn configure(&self, bot: &TestBot, more: &str) {
+        bot.put("bot.toml", &format!("{more}\n{}", self.model("default")));
+    }
+
+    /// The section of `bot.toml` for it; further keys of the model may follow.
+    pub fn model(&self, name: &str) -> String {
         let provider = match self.provider {
             Provider::OpenAi => "openai",
             Provider::Anthropic => "anthropic",
         };
-        let model = format!(
-            "{more}\n[models.default]\nprovider = \"{provider}\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
+        format!(
+            "[models.{name}]\nprovider = \"{provider}\"\nmodel = \"any\"\napi_key = \"${{MODEL_KEY}}\"\n\
              base_url = \"{}\"\n",
             self.base_url()
-        );
-        bot.put("bot.toml", &model);
+        )
     }
 }

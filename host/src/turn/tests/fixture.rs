@@ -50,18 +50,45 @@ pub(super) fn raw_call(id: &str, name: &str, arguments: &str) -> ModelEvent {
     ModelEvent::Call(ModelCall { id: id.into(), name: name.into(), arguments: arguments.into() })
 }
 
+/// What the scripted model says of itself.
+#[derive(Clone, Copy)]
+pub(super) struct Gifts {
+    pub(super) catalog: bool,
+    pub(super) images: bool,
+    pub(super) max_tools: usize,
+}
+
+impl Default for Gifts {
+    fn default() -> Self {
+        Self { catalog: false, images: false, max_tools: usize::MAX }
+    }
+}
+
 /// A model that follows its script and keeps what it was sent.
 #[derive(Default)]
 pub(super) struct Scripted {
     steps: Mutex<VecDeque<Step>>,
     pub(super) requests: Mutex<Vec<ModelRequest>>,
     name: Option<&'static str>,
+    gifts: Gifts,
 }
 
 #[async_trait]
 impl ModelClient for Scripted {
     fn name(&self) -> &str {
         self.name.unwrap_or("scripted")
+    }
+
+    fn wants_catalog(&self) -> bool {
+        self.gifts.catalog
+    }
+
+    fn sees_images(&self) -> bool {
+        self.gifts.images
+    }
+
+    fn max_tools(&self) -> usize {
+        self.gifts.max_tools
     }
 
     async fn complete(
@@ -101,6 +128,7 @@ pub(super) struct Table {
     pub(super) window: u64,
     pub(super) question: Option<Arc<dyn Ask>>,
     pub(super) offline: bool,
+    pub(super) gifts: Gifts,
 }
 
 impl Table {
@@ -115,6 +143,7 @@ impl Table {
             window: 128_000,
             question: None,
             offline: false,
+            gifts: Gifts::default(),
         }
     }
 
@@ -130,7 +159,12 @@ impl Table {
             *turns
         };
         let name = self.offline.then_some("offline");
-        let model = Arc::new(Scripted { steps: Mutex::new(script.into()), requests: Mutex::default(), name });
+        let model = Arc::new(Scripted {
+            steps: Mutex::new(script.into()),
+            requests: Mutex::default(),
+            name,
+            gifts: self.gifts,
+        });
         let indexes = self.world.build();
         let bot = Arc::new(self.world.bot.clone());
         let cx = TurnContext {
@@ -187,6 +221,7 @@ impl Table {
             workspace_root: self.dir.path().to_path_buf(),
             help_text: "help".into(),
             profile: "interactive",
+            images: vec![],
             retry_of: None,
             over: None,
             resume: json!({}),

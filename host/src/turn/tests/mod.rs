@@ -4,6 +4,7 @@ mod history;
 mod hostile;
 mod limits;
 mod loading;
+mod models;
 mod outcomes;
 mod pairs;
 mod prompt;
