@@ -170,6 +170,7 @@ pages! {
     configuration: "docs/authors/configuration.md",
     commands: "docs/authors/commands.md",
     agents: "docs/authors/agents.md",
+    hooks: "docs/authors/hooks.md",
     skills: "docs/authors/skills.md",
     prompt_sections: "docs/authors/prompt-sections.md",
     access: "docs/authors/access.md",

@@ -14,6 +14,7 @@ mod docs;
 mod examples;
 mod faults;
 mod folders;
+mod hooks;
 mod live;
 mod live_drain;
 mod live_faults;

@@ -142,7 +142,7 @@ impl Rig {
         let connection =
             Connection { receive: line.clone(), send: line.clone(), edit: line.clone(), lookup: line.clone() };
         let served = Arc::clone(&host);
-        let serving = tokio::spawn(async move { served.attach("bench", info(), connection).await });
+        let serving = tokio::spawn(async move { served.attach("bench", info(), connection, None).await });
         Arc::new(Self { host, line, deliver, next: AtomicU64::new(0), serving, _data: data })
     }
 

@@ -40,6 +40,9 @@ fn controller(texts: &[(String, String)]) -> Controller {
         inactive: Vec::new(),
         skills: Vec::new(),
         sections: Vec::new(),
+        agents: Vec::new(),
+        hooks: Vec::new(),
+        commands: Vec::new(),
         agents_md: Vec::new(),
         bot: &bot,
         bot_doc: None,
@@ -56,6 +59,7 @@ fn controller(texts: &[(String, String)]) -> Controller {
         mentioned: HashSet::new(),
         max_tools: usize::MAX,
         can_ask: true,
+        agent: None,
     })
 }
 

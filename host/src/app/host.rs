@@ -22,7 +22,6 @@ use async_trait::async_trait;
 use chrono::SecondsFormat;
 use plugin_sdk::{AdapterInfo, Connection, ConversationRef, Diagnostic};
 use serde_json::{Value, json};
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -183,16 +182,17 @@ impl Host {
         });
     }
 
-    /// Hourly: expired records, old artifacts, idle sessions.
+    /// Hourly: expired records, old artifacts, idle sessions; artifacts also when there are too many.
     fn keep_tidy(&self) {
         let desk = Arc::clone(&self.desk);
         self.desk.core.tasks.spawn("upkeep", async move {
+            tidy_artifacts(&desk).await;
             loop {
                 tokio::select! {
-                    () = desk.core.clock.sleep(UPKEEP) => {}
+                    () = desk.core.clock.sleep(UPKEEP) => upkeep(&desk).await,
+                    () = desk.executors.room.over() => tidy_artifacts(&desk).await,
                     () = desk.core.tasks.closing() => return,
                 }
-                upkeep(&desk).await;
             }
         });
     }
@@ -359,15 +359,31 @@ fn line(desk: &Desk, event: &str, data: Value) -> Value {
 }
 
 async fn upkeep(desk: &Desk) {
-    let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
     if let Err(e) = desk.core.store.sweep(10_000).await {
         tracing::warn!(error = %e, "expired records were not removed");
     }
-    let limits = (bot.limits.artifact_days, bot.limits.artifacts_max_mb);
+    tidy_artifacts(desk).await;
+}
+
+/// Removes what is too old, then the oldest until the rest fits; nothing of a turn that runs.
+async fn tidy_artifacts(desk: &Desk) {
+    let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
+    let running = match desk.talk.sessions.interrupted().await {
+        Ok(heads) => heads.into_iter().filter_map(|head| head.running).map(|running| running.turn_id).collect(),
+        Err(e) => {
+            tracing::warn!(error = %e, "the running turns are not known, so no artifact was removed");
+            return;
+        }
+    };
+    let (days, max_mb) = (bot.limits.artifact_days, bot.limits.artifacts_max_mb);
     let core = &desk.core;
-    match sweep_artifacts(&core.data_dir, &core.store, &core.clock, limits, &HashSet::new()).await {
-        Ok(swept) if swept.removed > 0 => tracing::info!(removed = swept.removed, "old artifacts were removed"),
-        Ok(_) => {}
+    match sweep_artifacts(&core.data_dir, &core.store, &core.clock, (days, max_mb), &running).await {
+        Ok(swept) => {
+            desk.executors.room.set(swept.kept_bytes, max_mb.saturating_mul(1024 * 1024));
+            if swept.removed > 0 {
+                tracing::info!(removed = swept.removed, bytes = swept.removed_bytes, "old artifacts were removed");
+            }
+        }
         Err(e) => tracing::warn!(error = %e, "old artifacts were not removed"),
     }
 }

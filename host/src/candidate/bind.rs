@@ -190,6 +190,7 @@ impl Binding<'_> {
             argv,
             tool_dir: &self.root.join(folder),
             path: &self.pool.host_env().path,
+            may_be_optional: place.item.starts_with("tool "),
             optional: *optional,
             lenient: self.lenient,
             place,

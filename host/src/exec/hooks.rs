@@ -4,6 +4,7 @@ use crate::admission::NamePattern;
 use crate::index::Hook;
 use crate::loader::{OnFailure, Placement};
 use crate::task::{GuardError, SharedClock, guard};
+use chrono::SubsecRound;
 use plugin_sdk::{
     CancellationSignal, Diagnostics, HookError, HookEvent, HookEventKind, HookHandler, HookPayload, HookRegistration,
     HookResult, PreviewMode, ToolError, ToolExecutionContext,
@@ -256,7 +257,7 @@ impl HookDispatcher {
             workspace: scene.workspace.clone(),
             run_id: scene.run_id.clone(),
             activation_id: scene.activation_id.clone(),
-            occurred_at: scene.clock.now(),
+            occurred_at: scene.clock.now().trunc_subsecs(3),
             payload: payload.clone(),
             cancellation: signal.clone(),
             timeout_seconds: hook.limit.as_secs_f64(),

@@ -4,7 +4,7 @@ use crate::admission::PolicyCell;
 use crate::candidate::Contents;
 use crate::config::{BotConfig, Redactor, Texts};
 use crate::endpoint::Endpoints;
-use crate::exec::{BoundHook, CircuitBreaker, HookDispatcher, ToolExecutor};
+use crate::exec::{ArtifactRoom, BoundHook, CircuitBreaker, HookDispatcher, ToolExecutor};
 use crate::generation::{Generation, Publisher};
 use crate::journal::Journal;
 use crate::model::{ModelClient, ModelState, Models};
@@ -124,6 +124,8 @@ impl ModelShelf {
 pub struct Executors {
     kept: Mutex<Vec<(u64, ToolExecutor)>>,
     breaker: CircuitBreaker,
+    /// How full the artifact folder is.
+    pub room: Arc<ArtifactRoom>,
 }
 
 impl Executors {

@@ -179,6 +179,7 @@ pub(super) fn call_ports(
         clock: Arc::clone(&desk.core.clock),
         session: session.folder_name(),
         turn_id: turn_id.to_string(),
+        room: Arc::clone(&desk.executors.room),
     };
     CallPorts {
         executor: desk.executor(lease),

@@ -119,7 +119,11 @@ async fn raw_text(entry: &HistoryEntry) -> Result<String, ToolError> {
     match read.await {
         Ok(Ok(Some(bytes))) => String::from_utf8(bytes).map_err(|_| none("the saved file is not text")),
         Ok(Ok(None)) => Err(none("the saved file is too large to be read back")),
-        Ok(Err::<_, std::io::Error>(_)) | Err(_) => Err(none("the saved file is no longer kept")),
+        Ok(Err::<_, std::io::Error>(e)) if e.kind() == std::io::ErrorKind::NotFound => {
+            let help = "what the conversation still shows of it is read with representation text";
+            Err(ToolError::new("ARTIFACT_GONE", "the saved file was cleaned up and is gone for good").help(help))
+        }
+        Ok(Err(_)) | Err(_) => Err(none("the saved file cannot be read")),
     }
 }
 

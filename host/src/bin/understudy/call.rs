@@ -67,6 +67,9 @@ fn complain(body: &Value, setting: &Setting) {
         for violation in show::items(&body["violations"]) {
             setting.out.say(&format!("  {}  {}", show::word(&violation["path"]), show::word(&violation["message"])));
         }
+        if let Some(cause) = error["details"]["cause"].as_str() {
+            setting.out.say(&format!("cause: {}", show::clean_lines(cause)));
+        }
         if let Some(help) = error["help"].as_str() {
             setting.out.say(&format!("help: {help}"));
         }

@@ -2,6 +2,7 @@
 
 use super::files;
 use super::preview::{Limits, with_notice};
+use super::room::ArtifactRoom;
 use crate::exec::error::ArtifactError;
 use crate::index::sha256_hex;
 use crate::store::{Key, Op, SharedStore, Tree};
@@ -9,6 +10,7 @@ use crate::task::{SharedClock, blocking};
 use plugin_sdk::{ContentBlock, PreviewMode, ToolArtifact, ToolResult};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How file tools and models see the folder.
 const SHOWN_FOLDER: &str = ".artifacts";
@@ -26,6 +28,8 @@ pub struct ArtifactIndex {
     pub session: String,
     /// Turn; its files outlive every clean-up until it has ended.
     pub turn_id: String,
+    /// What all sessions have saved.
+    pub room: Arc<ArtifactRoom>,
 }
 
 /// Saves files into one folder. Clones write into the same.
@@ -177,8 +181,9 @@ impl ToolArtifactStore {
         });
         let key = Key::new().str(&index.session).str(&name);
         let noted = index.store.batch(vec![Op::put(Tree::Artifacts, key, value)]).await;
-        if noted.is_err() {
-            files::remove(path);
+        match noted {
+            Ok(()) => index.room.add(bytes),
+            Err(_) => files::remove(path),
         }
         Ok(noted?)
     }

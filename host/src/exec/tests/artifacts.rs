@@ -220,3 +220,16 @@ async fn old_artifacts_leave_and_running_turns_keep_theirs() {
     assert_eq!(files(), 1);
     assert_eq!(sweep(30, 1, &[]).await.kept_bytes, 600_000);
 }
+
+#[tokio::test]
+async fn a_file_that_no_longer_fits_asks_for_a_clean_up() {
+    let w = World::new().tool("t", reads(), says("x".repeat(600_000)));
+    w.call("t", json!({})).await;
+    assert!(futures::future::poll_immediate(w.room.over()).await.is_none(), "the room is not known yet");
+    w.room.set(600_000, 1_048_576);
+    w.call("t", json!({})).await;
+    futures::future::poll_immediate(w.room.over()).await.unwrap();
+    w.room.set(0, 1_048_576);
+    w.call("t", json!({})).await;
+    assert!(futures::future::poll_immediate(w.room.over()).await.is_none());
+}

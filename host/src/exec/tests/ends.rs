@@ -197,3 +197,43 @@ async fn a_body_sees_its_own_owner() {
     let expected = format!("games/dice 6 {}/plugins/games+dice data", w.dir.path().display());
     assert_eq!(w.call("games__dice__roll", json!({})).await.model_content(), expected);
 }
+
+/// A body that calls another tool once.
+fn calls(name: &'static str) -> Body {
+    body(move |_, cx| async move { cx.call_tool.clone().unwrap().call_tool(name, Map::new()).await })
+}
+
+#[tokio::test]
+async fn tools_that_call_each_other_end_at_the_fifth_and_wait_for_no_place() {
+    // one batch place and one place for programs: a caller holds neither against what it calls
+    let mut w =
+        World::new().tool("a", reads(), calls("b")).tool("b", reads(), calls("a")).tool("c", reads(), calls("cmd"));
+    w.bot.agent.max_parallel_tools = 1;
+    let folder = w.dir.path().join("cmd");
+    std::fs::create_dir_all(&folder).unwrap();
+    let host = crate::runtime::command::HostEnv { path: "/usr/bin:/bin".into(), timezone: "UTC".into() };
+    let (clock, tasks) = (crate::task::SystemClock::shared(), crate::task::Tasks::new());
+    let pool = crate::runtime::command::CommandPool::new(1, clock, w.dir.path(), tasks, host);
+    let spec = crate::runtime::command::CommandSpec {
+        argv: vec!["/bin/echo".into(), "from a program".into()],
+        cwd: crate::loader::RunCwd::Tool,
+        tool_dir: folder.clone(),
+        plugin_dir: folder,
+        owner: OwnerPath::root(),
+        env: Vec::new(),
+    };
+    let mut cmd = contribution(".", "cmd", Source::Folder, reads(), echo());
+    cmd.callable = crate::runtime::command::bind(spec, Arc::new(pool));
+    cmd.runtime = "command";
+    w.tools.push(cmd);
+    let executor = w.turn();
+    let deep = executor.execute_one(ToolUse::new("c1", "a", json!({})), &w.cx, None).await;
+    assert_eq!((code(&deep), error(&deep).retryable), ("EXECUTION_ERROR", false));
+    assert_eq!(error(&deep).details["code"], "CALL_DEPTH");
+    let records = executor.take_records();
+    let codes: Vec<&str> = records.iter().map(|r| r.error.as_ref().map_or("", |e| e.code.as_str())).collect();
+    assert_eq!(codes, ["EXECUTION_ERROR", "EXECUTION_ERROR", "EXECUTION_ERROR", "EXECUTION_ERROR", "CALL_DEPTH"]);
+    let uses = (0..3).map(|n| ToolUse::new(format!("p{n}"), "c", json!({"n": n}))).collect();
+    let results = w.turn().execute_many(uses, &w.cx).await;
+    assert!(results.iter().all(|r| r.model_content() == "from a program\n"), "{results:?}");
+}

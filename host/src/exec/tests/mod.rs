@@ -9,6 +9,7 @@ mod calls;
 mod ends;
 mod exactly;
 mod hooks;
+mod recorded;
 mod wrappers;
 mod remembered;
 
@@ -183,6 +184,7 @@ struct World {
     grants: Option<crate::session::SessionGrants>,
     cx: ToolExecutionContext,
     hooks: Arc<HookDispatcher>,
+    room: Arc<ArtifactRoom>,
     fit: Option<Fit>,
 }
 
@@ -225,6 +227,7 @@ impl World {
             given_role: false,
             cx,
             hooks: Arc::default(),
+            room: Arc::default(),
             fit: None,
         }
     }
@@ -262,6 +265,7 @@ impl World {
             clock: self.clock.shared(),
             session: ToolArtifactStore::folder_of("telegram/main/group/-100"),
             turn_id: "t1".into(),
+            room: Arc::clone(&self.room),
         };
         TurnPorts {
             offered: Arc::new(Sent {

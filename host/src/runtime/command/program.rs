@@ -58,6 +58,8 @@ pub struct ProgramCheck<'a> {
     pub tool_dir: &'a Path,
     /// `PATH` of the host.
     pub path: &'a str,
+    /// Whether its manifest may say `optional`.
+    pub may_be_optional: bool,
     /// `optional = true`: a missing program leaves the item out and only warns.
     pub optional: bool,
     /// A throw-away check: the program may well be on the machine that will run the bot.
@@ -81,8 +83,10 @@ pub fn check_program(check: &ProgramCheck<'_>) -> Vec<Diagnostic> {
     };
     let help = if check.optional {
         "the tool is left out until the program is installed"
-    } else {
+    } else if check.may_be_optional {
         "install it, set PATH of the host, or write `optional = true` to leave the tool out without it"
+    } else {
+        "install it, or set PATH of the host"
     };
     vec![check.place.diag(found.help(help), "/run/command")]
 }

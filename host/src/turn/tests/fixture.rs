@@ -234,6 +234,7 @@ impl Table {
             clock: self.clock.shared(),
             session: ToolArtifactStore::folder_of(key),
             turn_id: turn_id.to_string(),
+            room: Arc::default(),
         };
         let policy = LivePolicy::new(PolicyInput::from(&self.world.bot));
         CallPorts {

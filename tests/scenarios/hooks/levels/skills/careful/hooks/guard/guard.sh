@@ -1,0 +1,3 @@
+#!/bin/sh
+cat > /dev/null
+echo '{"deny_reason": "this skill allows no words"}'
