@@ -129,7 +129,7 @@ fn a_hook_is_told_where_it_is_and_a_failing_listener_is_only_noted() {
 #[test]
 fn programs_hear_nothing_of_a_run_without_an_answer() {
     let bot = bot();
-    let note = "echo \"$e\" | cut -c1-24 >> \"$UNDERSTUDY_DATA_DIR/heard\"; echo '{}'";
+    let note = "printf '%s\\n' \"$e\" | sed 's/\",.*//' >> \"$UNDERSTUDY_DATA_DIR/heard\"; echo '{}'";
     hook(&bot, "hooks/hears", "events = [\"run.started\", \"run.finished\"]", note);
     bot.put("tools/stuck/main.sh", "#!/bin/sh\nsleep 300\n");
     bot.put(
@@ -137,7 +137,7 @@ fn programs_hear_nothing_of_a_run_without_an_answer() {
         "description = \"Waits for ever\"\ncapabilities = []\nrun = { command = [\"./main.sh\"] }\n",
     );
     bot.run(&["ask", ".", "stuck", "--timeout", "1", "--json"]).exits(5);
-    assert_eq!(lines(&bot, "heard"), ["{\"event\":\"run.started\""]);
+    assert_eq!(lines(&bot, "heard"), ["{\"event\":\"run.started"]);
     bot.run(&["ask", ".", "say text=\"x\"", "--json"]).exits(0);
     assert_eq!(lines(&bot, "heard").len(), 3);
 }
@@ -146,7 +146,7 @@ fn programs_hear_nothing_of_a_run_without_an_answer() {
 fn hooks_run_by_level_and_order_and_the_first_refusal_ends_it() {
     let bot = bot();
     let note = |name: &str| format!("echo '{{\"deny_reason\": \"{name}\"}}'");
-    bot.put("plugins/maps/plugin.toml", "description = \"Maps\"\n");
+    bot.put("plugins/maps/plugin.toml", "version = \"1.0.0\"\ndescription = \"Maps\"\n");
     hook(&bot, "plugins/maps/hooks/early", "events = [\"tool.before\"]\norder = 1000", &note("plugin"));
     assert_eq!(called(&bot, "x")["error"]["message"], "plugin", "a plugin's hook guards every call");
     hook(&bot, "hooks/b", "events = [\"tool.before\"]\norder = 1", &note("host b"));
@@ -160,7 +160,7 @@ fn hooks_run_by_level_and_order_and_the_first_refusal_ends_it() {
 fn an_author_sees_why_a_hook_failed_and_what_is_wrong_with_its_manifest() {
     let bot = bot();
     hook(&bot, "hooks/check", "events = [\"tool.before\"]", "echo 'no database' >&2; exit 4");
-    let ran = bot.run(&["call", "say", "{}"]);
+    let ran = bot.run(&["call", "say", "{\"text\": \"x\"}"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("cause: exit code 4: no database"), "{}", ran.err);
     bot.put(

@@ -118,7 +118,7 @@ impl ToolExecutor {
             let source = cx.workspace_root.join(&named.path);
             let roots = self.roots(tool, cx);
             result.artifact =
-                Some(store.persist_file(&result.tool_use_id, Path::new(&source), &roots, &named.preview).await?);
+                Some(store.persist_file_of(&result.tool_use_id, Path::new(&source), &roots, &named.preview).await?);
         }
         Ok(store.persist_if_large(result, max).await?)
     }

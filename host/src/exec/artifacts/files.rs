@@ -36,11 +36,14 @@ pub(super) fn remove(path: &Path) {
     }
 }
 
-/// Opens a regular file inside one of `roots`; links are followed first and the target is judged.
-pub(super) fn open_inside(source: &Path, roots: &[PathBuf], max: u64) -> Result<(PathBuf, File), ArtifactError> {
+/// Opens a regular file, inside one of `roots` where there are any; links are followed first and the target is
+/// judged.
+pub(super) fn open(source: &Path, roots: Option<&[PathBuf]>, max: u64) -> Result<(PathBuf, File), ArtifactError> {
     let real = source.canonicalize().map_err(ArtifactError::io(source))?;
-    let inside = roots.iter().filter_map(|r| r.canonicalize().ok()).any(|r| real.starts_with(&r) && real != r);
-    if !inside {
+    let inside = |roots: &[PathBuf]| {
+        roots.iter().filter_map(|r| r.canonicalize().ok()).any(|r| real.starts_with(&r) && real != r)
+    };
+    if !roots.is_none_or(inside) {
         return Err(ArtifactError::Outside(source.to_path_buf()));
     }
     // Without NONBLOCK a named pipe would hold the call for ever; NOFOLLOW refuses a link put there meanwhile.

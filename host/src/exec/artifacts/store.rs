@@ -86,19 +86,38 @@ impl ToolArtifactStore {
         self
     }
 
-    /// Copies the file behind `source`, which must lie in one of `roots`. The copy keeps the extension, and
-    /// the mime type follows from it.
+    /// Copies the file that `source` leads to. The copy keeps the extension, and the mime type follows from it.
     pub async fn persist_file(
+        &self,
+        tool_use_id: &str,
+        source: &Path,
+        preview: &str,
+    ) -> Result<ToolArtifact, ArtifactError> {
+        self.copy(tool_use_id, source, None, preview).await
+    }
+
+    /// The same for a file that must lie in one of `roots`.
+    pub async fn persist_file_of(
         &self,
         tool_use_id: &str,
         source: &Path,
         roots: &[PathBuf],
         preview: &str,
     ) -> Result<ToolArtifact, ArtifactError> {
+        self.copy(tool_use_id, source, Some(roots.to_vec()), preview).await
+    }
+
+    async fn copy(
+        &self,
+        tool_use_id: &str,
+        source: &Path,
+        roots: Option<Vec<PathBuf>>,
+        preview: &str,
+    ) -> Result<ToolArtifact, ArtifactError> {
         let (folder, stem, max) = (self.root.clone(), file_stem(tool_use_id), self.max_file_bytes);
-        let (source, roots) = (source.to_path_buf(), roots.to_vec());
+        let source = source.to_path_buf();
         let (path, bytes, mime) = work(move || {
-            let (real, from) = files::open_inside(&source, &roots, max)?;
+            let (real, from) = files::open(&source, roots.as_deref(), max)?;
             let extension = files::extension_of(&real);
             let name = if extension.is_empty() { stem } else { format!("{stem}.{extension}") };
             let (path, n) = files::create(&folder, &name, |to| files::copy(&from, to, &real, max))?;

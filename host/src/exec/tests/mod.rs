@@ -6,6 +6,7 @@ mod bare;
 mod batches;
 mod breaker;
 mod calls;
+mod codes;
 mod ends;
 mod exactly;
 mod hooks;
