@@ -43,7 +43,10 @@ pub fn access(facts: &Facts, policy: &LivePolicy) -> AccessVerdict {
         return AccessVerdict::Denied;
     }
     let listed = match place.scope {
-        Scope::Private => facts.principal.is_identified() && config.users.contains(&facts.principal.id()),
+        Scope::Private => {
+            let id = facts.principal.id();
+            facts.principal.is_identified() && (config.users.contains(&id) || policy.is_paired(&id))
+        }
         Scope::Group | Scope::Channel => scene_listed(facts, &config.groups),
     };
     if config.mode == AccessMode::Open || listed || role == Some(Role::Trusted) {

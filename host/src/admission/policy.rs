@@ -115,6 +115,8 @@ pub struct LivePolicy {
     disabled: BTreeSet<String>,
     denied_overrides: Vec<NamePattern>,
     plugins_disabled: Vec<OwnerPath>,
+    /// People let in by a code.
+    paired: Arc<BTreeSet<String>>,
 }
 
 impl LivePolicy {
@@ -125,8 +127,21 @@ impl LivePolicy {
             disabled: input.disabled.iter().cloned().collect(),
             denied_overrides: input.denied_overrides.iter().map(|p| NamePattern::new(p)).collect(),
             plugins_disabled: input.plugins_disabled.iter().map(|o| OwnerPath::new(o)).collect(),
+            paired: Arc::default(),
             input,
         }
+    }
+
+    /// The same with people who were let in by a code.
+    #[must_use]
+    pub fn with_paired(mut self, paired: Arc<BTreeSet<String>>) -> Self {
+        self.paired = paired;
+        self
+    }
+
+    /// Whether a person, in text form, was let in by a code.
+    pub(super) fn is_paired(&self, id: &str) -> bool {
+        self.paired.contains(id)
     }
 
     /// What it was made of.
@@ -208,7 +223,14 @@ impl PolicyCell {
 
     /// Exchanges it; the next check of every running turn obeys the new one.
     pub fn replace(&self, policy: LivePolicy) {
-        self.0.store(Arc::new(policy));
+        // The people a code let in do not come from the configuration.
+        self.0.rcu(|present| policy.clone().with_paired(Arc::clone(&present.paired)));
+    }
+
+    /// Sets the people who were let in by a code, at once and for every policy after this.
+    pub fn pair(&self, people: BTreeSet<String>) {
+        let people = Arc::new(people);
+        self.0.rcu(|present| LivePolicy::clone(present).with_paired(Arc::clone(&people)));
     }
 }
 

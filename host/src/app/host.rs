@@ -15,7 +15,7 @@ use crate::net::Http;
 use crate::outbound::Outbound;
 use crate::reload::{self, ReloadHandle, ReloadRecord, ReloadSetup, Started};
 use crate::runtime::command::{CommandPool, HostEnv};
-use crate::session::{Grants, LaneLimits, Lanes, Questions, Sessions, StopCause};
+use crate::session::{Grants, LaneLimits, Lanes, Ledger, Questions, Sessions, StopCause};
 use crate::store::DataLock;
 use crate::task::Tasks;
 use async_trait::async_trait;
@@ -323,6 +323,8 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         grants: Grants::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         outbound: Outbound::new(Arc::clone(&core.clock)),
         endpoints: Arc::new(Endpoints::default()),
+        ledger: Ledger::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
+        rates: ingress::Rates::default(),
         reruns: tokio::sync::Mutex::default(),
     }
 }

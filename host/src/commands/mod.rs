@@ -3,10 +3,12 @@
 
 mod list;
 mod texts;
+mod usage;
 mod view;
 mod why;
 
 pub use list::{LIST_KINDS, list};
 pub use texts::{help, reloaded, skills, start, status_text, tools};
+pub use usage::{Used, usage_text};
 pub use view::{NameFault, View, plugin_json};
 pub use why::{explain, why};

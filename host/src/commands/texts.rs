@@ -75,7 +75,7 @@ pub fn help(view: &View<'_>, facts: &Facts) -> String {
 fn commands(view: &View<'_>, facts: &Facts, out: &mut String) {
     let master = facts.principal.role == Some(plugin_sdk::Role::Master);
     for (builtin, word) in Builtin::ALL {
-        if builtin != Builtin::Reload || master {
+        if !builtin.is_masters() || master {
             out.push_str(&format!("- /{word}: {}\n", view.texts.get(&format!("help-description-{word}"), &[])));
         }
     }

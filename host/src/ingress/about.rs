@@ -1,11 +1,12 @@
 //! What a turn is begun with, as it is kept for the case that a crash breaks it off.
 
-use super::arrive::Arrived;
+use super::arrive::{Arrived, Who};
 use super::desk::Desk;
 use crate::config::SessionScope;
 use crate::endpoint::Endpoint;
 use plugin_sdk::Message;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The former turn a turn stands for.
@@ -32,6 +33,15 @@ pub(super) struct About {
 }
 
 impl About {
+    /// As it is stored, secrets masked.
+    pub(super) fn kept(desk: &Desk, who: &Who, over: Option<String>, repeats: Option<Repeats>) -> Value {
+        let about = Self { message: who.message.clone(), over, given_role: who.given_role, repeats };
+        // data and text only: nothing in it that JSON lacks
+        let mut value = serde_json::to_value(&about).unwrap_or(Value::Null);
+        desk.core.redactor.redact_value(&mut value);
+        value
+    }
+
     /// The same message once more, as if it had just come over `endpoint`: facts and access are those of today.
     pub(super) fn arrives(mut self, desk: &Desk, endpoint: &Arc<Endpoint>, scope: SessionScope) -> Arrived {
         if !self.given_role {

@@ -4,6 +4,7 @@ use super::agent::{self, Chosen};
 use super::arrive::Arrived;
 use super::command;
 use super::desk::Desk;
+use super::masters;
 use super::turn_context::{self, Way};
 use crate::commands::View;
 use crate::generation::Lease;
@@ -108,6 +109,7 @@ async fn run_turn(
     let report = turn::run(cx).await;
     done.request();
     events.finished().await;
+    masters::hear(desk, &report, &arrived.place_holder(), &arrived.who.facts.conversation).await;
     desk.note_calls(&report.tool_calls);
     report
 }

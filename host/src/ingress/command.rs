@@ -9,12 +9,13 @@ use super::direct::{NamedCall, by_name};
 use super::turn_context::Way;
 use crate::admission::{Declared, can_access_tool};
 use crate::commands;
-use crate::config::Texts;
+use crate::config::{BotConfig, Texts};
 use crate::generation::Lease;
 use crate::index::{CommandEntry, CommandInput};
 use crate::loader::ArgumentKind;
 use crate::route::{ArgumentFault, Builtin, read_arguments};
 use crate::session::{Place, StopCause};
+use crate::store::StoreError;
 use crate::turn::{self, Compacted, Stop};
 use plugin_sdk::{Approval, CancellationSignal, Role, Scope};
 use serde_json::{Map, Value, json};
@@ -74,13 +75,48 @@ pub(super) async fn builtin(
             let status = desk.overview.status().await;
             Said::answer(with_view(desk, lease, |v| commands::status_text(v, &status, facts)))
         }
-        Builtin::Reload if facts.principal.role != Some(Role::Master) => {
-            Said::notice(texts.get("command-denied", &[("name", "reload")]))
+        masters if masters.is_masters() && facts.principal.role != Some(Role::Master) => {
+            Said::notice(texts.get("command-denied", &[("name", masters.word())]))
         }
+        Builtin::Usage => used(desk, arrived, bot, &texts).await,
+        Builtin::Pair => pair(desk, arrived, args, &texts).await,
         Builtin::Reload => match desk.reload.request("chat", Some(facts.principal.id())).await {
             Ok(record) => Said::answer(commands::reloaded(&texts, &record)),
             Err(e) => Said::notice(e.message),
         },
+    }
+}
+
+/// `/usage`: the person's own, masters also the whole.
+async fn used(desk: &Desk, arrived: &Arrived, bot: &BotConfig, texts: &Texts) -> Said {
+    let (ledger, who) = (&desk.talk.ledger, arrived.place_holder());
+    let master = arrived.who.facts.principal.role == Some(Role::Master);
+    let read = async {
+        let (today, month) = (ledger.today(&who).await?, ledger.over(&who, 30).await?);
+        let all = if master { Some(ledger.cost_today().await?) } else { None };
+        Ok::<_, StoreError>(commands::Used { today, month, all })
+    };
+    match read.await {
+        Ok(used) => Said::answer(commands::usage_text(texts, &used, &bot.limits)),
+        Err(error) => {
+            tracing::error!(%error, "what was used cannot be read");
+            Said::notice(texts.get("store-degraded", &[]))
+        }
+    }
+}
+
+/// `/pair CODE`.
+async fn pair(desk: &Desk, arrived: &Arrived, code: &str, texts: &Texts) -> Said {
+    if code.is_empty() {
+        return Said::notice(texts.get("command-usage", &[("usage", "/pair CODE")]));
+    }
+    match super::stranger::pair(desk, &arrived.who.facts.principal.id(), code).await {
+        Ok(Some(id)) => Said::answer(texts.get("pair-done", &[("principal", &id)])),
+        Ok(None) => Said::notice(texts.get("pair-unknown", &[])),
+        Err(error) => {
+            tracing::error!(%error, "a pairing was not stored");
+            Said::notice(texts.get("store-degraded", &[]))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a message needs on its way: the process's own values, made once by `app`.
 
+use super::rate::Rates;
 use crate::admission::PolicyCell;
 use crate::candidate::Contents;
 use crate::config::{BotConfig, Redactor, Texts};
@@ -10,7 +11,7 @@ use crate::journal::Journal;
 use crate::model::{ModelClient, ModelState, Models};
 use crate::net::Http;
 use crate::outbound::Outbound;
-use crate::session::{Grants, Lanes, Questions, Sessions};
+use crate::session::{Grants, Lanes, Ledger, Questions, Sessions};
 use crate::store::SharedStore;
 use crate::task::{SharedClock, Tasks};
 use crate::turn::{CallReport, Summarizer};
@@ -52,6 +53,10 @@ pub struct Talk {
     pub outbound: Outbound,
     /// Connections.
     pub endpoints: Arc<Endpoints>,
+    /// What people used.
+    pub ledger: Ledger,
+    /// How often people speak.
+    pub rates: Rates,
     /// Turns that are run again by now, after a crash broke them off.
     pub reruns: tokio::sync::Mutex<HashSet<String>>,
 }

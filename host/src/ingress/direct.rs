@@ -1,17 +1,19 @@
 //! Calls without a channel: one question, one tool. The same gates, the same turn.
 
+use super::about::About;
 use super::agent;
 use super::answer::follow;
 use super::approve::Beforehand;
 use super::arrive::Who;
 use super::desk::Desk;
+use super::masters;
 use super::show::Shown;
 use super::turn_context::{self, Way, call_ports, fresh_turn, workspace};
 use crate::admission::Facts;
 use crate::exec::{CallRecord, Countdown, Offered, Refused, TurnPorts};
 use crate::generation::Lease;
 use crate::index::{NameError, ToolIndex};
-use crate::session::{LaneError, Place, SessionKey, Ticket};
+use crate::session::{LaneError, Place, SessionError, SessionKey, Ticket};
 use crate::turn::{self, CancelledBy, Stop, TurnReport};
 use plugin_sdk::{
     Addressed, CancellationSignal, Message, Origin, OriginKind, Segment, ToolExecutionContext, ToolResult, ToolUse,
@@ -153,6 +155,7 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
         shown: Shown::nothing(),
         over: None,
         repeats: None,
+        earlier: Vec::new(),
     };
     let report = match agent::choose(desk, &who, &lease) {
         Ok(chosen) => turn::run(turn_context::build(desk, &who, &lease, (way, stop), chosen).await).await,
@@ -160,6 +163,7 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
     };
     done.request();
     drop(place);
+    masters::hear(desk, &report, &who.facts.principal.id(), &who.facts.conversation).await;
     if !kept {
         forget(desk, &lease, &who.session).await;
     }
@@ -237,6 +241,7 @@ pub async fn call(desk: &Arc<Desk>, order: CallOrder) -> Result<(CallAnswer, boo
         shown: Shown::nothing(),
         over: None,
         repeats: None,
+        earlier: Vec::new(),
     };
     let named = NamedCall { tool: &qualified, input: order.input, limit: None };
     let called = by_name(desk, &who, &lease, way, &stop, named).await;
@@ -277,6 +282,13 @@ pub(super) struct NamedCall<'a> {
     pub(super) limit: Option<f64>,
 }
 
+/// The call goes on without its mark: only a crash would miss it.
+fn noted(marked: Result<(), SessionError>) {
+    if let Err(error) = marked {
+        tracing::error!(%error, "a command is not noted as running");
+    }
+}
+
 /// One call by name through the executor's phases.
 pub(super) async fn by_name(
     desk: &Arc<Desk>,
@@ -287,6 +299,13 @@ pub(super) async fn by_name(
     call: NamedCall<'_>,
 ) -> Called {
     let bot = &lease.contents().bot;
+    let turn_id = way.turn_id.clone();
+    // A command in a chat leaves a person behind whom a crash must not leave without a word.
+    let marked = way.over.is_some();
+    if marked {
+        let about = About::kept(desk, who, way.over.clone(), way.repeats.clone());
+        noted(desk.talk.sessions.runs(&who.session, &turn_id, about).await);
+    }
     let seconds = call.limit.unwrap_or(f64::INFINITY).min(bot.agent.turn_timeout_seconds);
     let ports = call_ports(desk, lease, (&who.session, &way.turn_id), way.gates);
     let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -316,5 +335,8 @@ pub(super) async fn by_name(
     cx.cancellation = stop.signal().clone();
     let result = executor.execute_one(ToolUse::new("c1", call.tool, call.input), &cx, None).await;
     let record = executor.take_records().into_iter().next_back();
+    if marked {
+        noted(desk.talk.sessions.ran(&who.session, &turn_id).await);
+    }
     Called { result, record }
 }

@@ -13,14 +13,18 @@ mod decide;
 mod desk;
 mod direct;
 mod lost;
+mod masters;
 mod owed;
+mod rate;
 mod receive;
 mod recover;
 mod repeat;
 mod show;
+mod stranger;
 mod turn_context;
 
 pub use desk::{Core, Desk, Executors, ModelShelf, Overview, Talk};
 pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call};
+pub use rate::Rates;
 pub use receive::{receive, serve};
 pub use recover::{RecoverError, recover};

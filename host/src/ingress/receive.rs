@@ -7,16 +7,19 @@ use super::decide::{Press, capture, press};
 use super::desk::Desk;
 use super::lost;
 use super::owed;
+use super::rate::Pace;
 use super::repeat::{Repeat, repeat};
-use crate::admission::{AccessVerdict, access};
+use super::stranger;
+use crate::admission::access;
 use crate::config::{BotConfig, OnNewMessage};
 use crate::endpoint::Endpoint;
 use crate::outbound::Piece;
 use crate::route::{self, Builtin};
 use crate::session::{LaneError, Ticket, Waiting};
 use plugin_sdk::{Delivery, Inbound, Message, Segment, Settled};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Reads deliveries of a connection until it closes; ends when everything it started is settled.
 pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
@@ -66,7 +69,10 @@ pub async fn receive(
     if !arrived.over_console() {
         let verdict = access(&arrived.who.facts, &desk.policy.read());
         if !verdict.is_granted() {
-            refuse(desk, &arrived, verdict, &bot).await;
+            if let Some(said) = stranger::refuse(desk, &arrived, verdict, &bot).await {
+                say(desk, &arrived, &said).await;
+            }
+            settle(&arrived, None).await;
             return None;
         }
     }
@@ -86,6 +92,9 @@ pub async fn receive(
             desk.talk.questions.show_again(&arrived.who.session, &arrived.who.facts.principal.id());
         }
         settle(&arrived, None).await;
+        return None;
+    }
+    if too_fast(desk, &arrived, &bot).await {
         return None;
     }
     let arrived = match repeat(desk, &arrived, &bot).await {
@@ -146,17 +155,21 @@ async fn lane(desk: Arc<Desk>, arrived: Arrived, waiting: Waiting) {
     }
 }
 
-async fn refuse(desk: &Arc<Desk>, arrived: &Arrived, verdict: AccessVerdict, bot: &BotConfig) {
-    tracing::info!(?verdict, endpoint = arrived.endpoint.id, "access refused");
-    let event = crate::journal::Event::new("access.refused", serde_json::json!({"reason": format!("{verdict:?}")}));
-    if let Err(e) = desk.core.journal.append(event).await {
-        tracing::warn!(error = %e, "a refusal was not journaled");
-    }
-    if bot.access.stranger_reply && arrived.who.facts.conversation.scope == plugin_sdk::Scope::Private {
-        let text = desk.texts(bot).get("access-stranger", &[("principal", &arrived.who.facts.principal.id())]);
-        say(desk, arrived, &Said::notice(text)).await;
+/// Whether a person starts turns too fast: then nothing runs, and one sentence says for how long.
+async fn too_fast(desk: &Arc<Desk>, arrived: &Arrived, bot: &BotConfig) -> bool {
+    let (who, limits) = (arrived.place_holder(), &bot.limits);
+    let cooldown = Duration::from_secs(limits.cooldown_seconds);
+    match desk.talk.rates.pace(&who, desk.core.clock.monotonic(), limits.turns_per_user_per_minute, cooldown) {
+        Pace::Fine => return false,
+        Pace::Dropped => {}
+        Pace::Pause(seconds) => {
+            stranger::note(desk, "access.rate_limited", &who, json!({"seconds": seconds})).await;
+            let text = desk.texts(bot).get("rate-limited", &[("seconds", &seconds.to_string())]);
+            say(desk, arrived, &Said::notice(text)).await;
+        }
     }
     settle(arrived, None).await;
+    true
 }
 
 /// Sends what there is to say; whether it was sent.

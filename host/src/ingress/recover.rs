@@ -4,9 +4,10 @@ use super::about::{About, Repeats};
 use super::again;
 use super::desk::Desk;
 use super::direct;
+use super::stranger;
 use crate::config::Texts;
 use crate::journal::{Event, JournalError};
-use crate::session::{Closing, Debt, Head, Owed, Running, SessionError};
+use crate::session::{Closing, Counts, Debt, Head, Owed, Running, SessionError};
 use crate::store::StoreError;
 use crate::turn::{Broken, FailCode, Remains};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -33,6 +34,7 @@ const SLACK: TimeDelta = TimeDelta::hours(1);
 /// Closes every turn that was running, before anything is connected; how many there were. What people are to be
 /// told, or still to be answered, is kept with their sessions until they can be reached.
 pub async fn recover(desk: &Desk) -> Result<usize, RecoverError> {
+    stranger::let_in(desk).await?;
     let lost = desk.talk.questions.take_lost().await?;
     let asked: HashSet<String> = lost.into_iter().map(|q| q.turn_id).collect();
     let found: Vec<(Head, Running)> =
@@ -71,6 +73,19 @@ async fn close(desk: &Desk, head: &Head, running: &Running, broken: Broken, text
         if !rerun {
             closing.extra.push(again::offer(&head.session, &running.turn_id, &about));
         }
+    }
+    if !principal.is_empty() {
+        let usage = broken.usage;
+        let used = Counts {
+            turns: 1,
+            input: usage.input,
+            output: usage.output,
+            cached_read: usage.cached_read,
+            cost_usd: usage.cost_usd,
+            warned: false,
+        };
+        desk.talk.ledger.add(&principal, used).await?;
+        closing.extra.push(desk.talk.ledger.record(&principal).0);
     }
     closing.entries = broken.entries;
     desk.talk.sessions.close_interrupted(head, closing).await?;

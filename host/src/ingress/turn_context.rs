@@ -16,8 +16,7 @@ use crate::outbound::Cards;
 use crate::session::{AskedIn, Place, QuestionPort, SessionKey, Showing};
 use crate::turn::{Answering, CallPorts, Incoming, Stop, TurnContext, TurnPorts};
 use plugin_sdk::ports::Ask;
-use plugin_sdk::{EffectivePolicy, OriginKind, OwnerPath};
-use serde_json::Value;
+use plugin_sdk::{EffectivePolicy, Message, OriginKind, OwnerPath};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,6 +31,8 @@ pub(super) struct Way {
     pub(super) over: Option<String>,
     /// The former turn it stands for.
     pub(super) repeats: Option<Repeats>,
+    /// Messages that waited before it and that it stands for.
+    pub(super) earlier: Vec<Message>,
 }
 
 /// A new turn's id.
@@ -81,6 +82,7 @@ impl Way {
             shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
             over: Some(arrived.endpoint.info.kind.clone()),
             repeats: arrived.repeats.clone(),
+            earlier: place.absorbed().iter().filter_map(|m| serde_json::from_value(m.clone()).ok()).collect(),
         }
     }
 }
@@ -205,14 +207,7 @@ pub(super) async fn build(
     let help = super::answer::with_view(desk, lease, |view| commands::help(view, &who.facts));
     let turn_id = way.turn_id;
     let retry_of = way.repeats.as_ref().map(|r| r.retry_of.clone());
-    let about = About {
-        message: who.message.clone(),
-        over: way.over.clone(),
-        given_role: who.given_role,
-        repeats: way.repeats,
-    };
-    let mut resume = serde_json::to_value(&about).unwrap_or(Value::Null);
-    desk.core.redactor.redact_value(&mut resume);
+    let resume = About::kept(desk, who, way.over.clone(), way.repeats);
     let indexes = Arc::clone(&lease.contents().indexes);
     let own_model = chosen.agent.and_then(|i| indexes.agents.get(i)).and_then(|a| a.model.clone());
     let model_name = own_model.as_deref().or(bot.agent.model.as_deref()).unwrap_or("default");
@@ -230,6 +225,7 @@ pub(super) async fn build(
             turn_id: turn_id.clone(),
             origin: way.origin,
             message: chosen.message.unwrap_or_else(|| who.message.clone()),
+            earlier: way.earlier,
             agent: chosen.agent,
             facts: who.facts.clone(),
             given_role: who.given_role,
@@ -252,6 +248,7 @@ pub(super) async fn build(
             clock: Arc::clone(&desk.core.clock),
             stop,
             background: (way.origin == OriginKind::Message).then(|| desk.core.tasks.clone()),
+            ledger: desk.talk.ledger.clone(),
             records: None,
         },
         calls: call_ports(desk, lease, (&who.session, &turn_id), way.gates),

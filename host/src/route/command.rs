@@ -27,13 +27,17 @@ pub enum Builtin {
     Approvals,
     /// State of the bot.
     Status,
+    /// What the person used.
+    Usage,
     /// Reload, masters only.
     Reload,
+    /// Lets a stranger in who has a code, masters only.
+    Pair,
 }
 
 impl Builtin {
     /// All, in the order of `/help`.
-    pub const ALL: [(Builtin, &'static str); 12] = [
+    pub const ALL: [(Builtin, &'static str); 14] = [
         (Builtin::Help, "help"),
         (Builtin::Start, "start"),
         (Builtin::Retry, "retry"),
@@ -45,7 +49,9 @@ impl Builtin {
         (Builtin::Why, "why"),
         (Builtin::Approvals, "approvals"),
         (Builtin::Status, "status"),
+        (Builtin::Usage, "usage"),
         (Builtin::Reload, "reload"),
+        (Builtin::Pair, "pair"),
     ];
 
     /// The command of a folded word; `cancel` alone is `stop`.
@@ -54,6 +60,16 @@ impl Builtin {
             return Some(Builtin::Stop);
         }
         Self::ALL.iter().find(|(_, w)| *w == word).map(|(b, _)| *b)
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(b, _)| *b == self).map_or("", |(_, word)| word)
+    }
+
+    /// Only masters may use it.
+    pub fn is_masters(self) -> bool {
+        matches!(self, Builtin::Reload | Builtin::Pair)
     }
 
     /// Handled at once, outside the queue.

@@ -7,6 +7,7 @@ mod head;
 mod history;
 mod key;
 mod lanes;
+mod ledger;
 mod owed;
 mod questions;
 mod repair;
@@ -21,6 +22,7 @@ pub use head::{Ended, Head, Running};
 pub use history::{HistoryEntry, Paired};
 pub use key::SessionKey;
 pub use lanes::{LaneError, LaneLimits, Lanes, PausedPlace, Place, QueueFull, StopCause, Stopped, Ticket, Waiting};
+pub use ledger::{Counts, Ledger};
 pub use owed::{Closing, Debt, Owed};
 pub use questions::{
     Act, Action, AskedIn, Asking, CallIdentity, CallRecord, Decision, FileDigest, Gravity, Heard, Meant, OpenQuestion,

@@ -1,6 +1,6 @@
 //! What a session still owes its person: kept with the head until it was told or done.
 
-use super::head::{Ended, Head};
+use super::head::{Ended, Head, Running};
 use super::history::{HistoryEntry, STRIDE};
 use super::sessions::{entry_key, head_key, read, written};
 use super::{SessionError, SessionKey, Sessions};
@@ -127,6 +127,28 @@ impl Sessions {
     /// Sessions that owe something.
     pub async fn owing(&self) -> Result<Vec<Head>, SessionError> {
         self.matching(|head| !head.owed.is_empty()).await
+    }
+
+    /// Something runs in a session that is no turn: a command that calls a tool.
+    pub async fn runs(&self, session: &SessionKey, turn_id: &str, about: Value) -> Result<(), SessionError> {
+        let now = self.clock.now();
+        let running = Running { turn_id: turn_id.to_owned(), since: now, about };
+        self.change_head(session, true, |head| {
+            head.used_at = now;
+            head.begins(&running.about);
+            head.running = Some(running.clone());
+        })
+        .await
+        .map(drop)
+    }
+
+    /// It has ended.
+    pub async fn ran(&self, session: &SessionKey, turn_id: &str) -> Result<(), SessionError> {
+        self.change_head(session, false, |head| {
+            head.running.take_if(|running| running.turn_id == turn_id);
+        })
+        .await
+        .map(drop)
     }
 
     /// What `turn_id` left owed in a session was told or done. Durable with the next barrier.

@@ -8,7 +8,7 @@ use crate::exec::{Gates, Owners, ToolArtifactStore, ToolExecutor};
 use crate::index::{Agent, Indexes};
 use crate::journal::Journal;
 use crate::model::ModelClient;
-use crate::session::{SessionKey, Sessions};
+use crate::session::{Ledger, SessionKey, Sessions};
 use crate::store::Op;
 use crate::task::{SharedClock, Tasks};
 use plugin_sdk::ports::Ask;
@@ -44,6 +44,8 @@ pub struct Incoming {
     pub origin: OriginKind,
     /// The message.
     pub message: Message,
+    /// Messages that waited before it and that it stands for.
+    pub earlier: Vec<Message>,
     /// The agent that answers, by its position in the indexes; `None` = the bot itself.
     pub agent: Option<usize>,
     /// Facts for the predicate.
@@ -122,6 +124,8 @@ pub struct TurnPorts {
     pub stop: Stop,
     /// Where hooks hear of the end while the answer is on its way; `None`: the caller waits for them.
     pub background: Option<Tasks>,
+    /// What people used.
+    pub ledger: Ledger,
     /// What else belongs to the commit.
     pub records: Option<RecordsOf>,
 }

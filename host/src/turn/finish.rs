@@ -41,6 +41,8 @@ fn budget_text(what: Budget) -> &'static str {
     match what {
         Budget::Steps => "turn-budget-steps",
         Budget::Time => "turn-budget-time",
+        Budget::Tokens => "turn-budget-tokens",
+        Budget::Cost => "turn-budget-cost",
     }
 }
 
@@ -74,6 +76,9 @@ impl Run<'_> {
         }
         if self.view.was_limited() && !told {
             out.push(texts.get("history-cut", &[]));
+        }
+        if let Some(percent) = self.tally.near {
+            out.push(texts.get("budget-near", &[("percent", &percent.to_string())]));
         }
         if self.room.summed_up {
             out.push(texts.get("history-summed-up", &[]));

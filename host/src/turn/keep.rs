@@ -5,10 +5,11 @@ use super::context::TurnContext;
 use super::history::Past;
 use super::outcome::TurnOutcome;
 use super::run::Run;
+use super::words::in_words;
 use crate::journal::Event;
 use crate::model::ModelMessage;
 use crate::session::{Commit, Debt, HistoryEntry, Owed, SUMMARY, SessionError, Transcript};
-use plugin_sdk::{Principal, Role, Segment};
+use plugin_sdk::{Message, Principal, Role, Segment};
 use serde_json::{Map, Value, json};
 
 /// Newest entries of a long history that a turn reads.
@@ -83,12 +84,26 @@ fn heard(cx: &TurnContext, entry: &mut HistoryEntry) {
     if let Some(of) = &cx.about.retry_of {
         entry.meta["retry_of"] = of.as_str().into();
     }
-    if !matches!(cx.about.message.segments.as_slice(), [Segment::Text { .. }]) {
-        // data and text only: nothing in it that JSON lacks
-        let mut segments = serde_json::to_value(&cx.about.message.segments).unwrap_or(Value::Null);
-        cx.calls.redactor.redact_value(&mut segments);
-        entry.meta["segments"] = segments;
+    // As it was said, if that is more than one text or names an agent; masked already.
+    let said = cx.about.resume.pointer("/message/segments").and_then(Value::as_array);
+    let plain = said.is_none_or(|segments| match segments.as_slice() {
+        [only] => only.get("text").is_some() && only.get("text") == entry.message.get("text"),
+        _ => false,
+    });
+    if let (false, Some(segments)) = (plain, said) {
+        entry.meta["segments"] = Value::Array(segments.clone());
     }
+}
+
+/// A message that waited and that a newer one stands for: it stays in the history as one of its sender.
+pub(super) fn earlier(cx: &TurnContext, message: &Message) -> HistoryEntry {
+    let who = &message.principal;
+    // data and text only: nothing in it that JSON lacks
+    let mut value = serde_json::to_value(ModelMessage::user(in_words(message, 0))).unwrap_or(Value::Null);
+    cx.calls.redactor.redact_value(&mut value);
+    let mut entry = HistoryEntry::new(cx.about.turn_id.clone(), cx.ports.clock.now(), Some(who.id()), value);
+    entry.meta = json!({"name": who.name, "role": who.role});
+    entry
 }
 
 fn author_of(entry: &HistoryEntry) -> Principal {
@@ -110,6 +125,10 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
     if run.view.was_limited() {
         flags.insert(HISTORY_CUT.into(), Value::Bool(true));
     }
+    let payer = run.payer();
+    let (counted, number) = cx.ports.ledger.record(&payer);
+    let mut extra = cx.ports.records.as_ref().map(|records| records(report)).unwrap_or_default();
+    extra.push(counted);
     let commit = Commit {
         entries: answer.iter().map(|m| entry(cx, m, Kept::default())).collect(),
         loaded: Some(loaded),
@@ -117,11 +136,13 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
         outcome: outcome_of(report),
         flags,
         owed: owed(cx, report),
-        extra: cx.ports.records.as_ref().map(|records| records(report)).unwrap_or_default(),
+        extra,
     };
     let Some(transcript) = run.transcript.as_mut() else { return };
     if let Err(error) = transcript.commit(commit).await {
         tracing::error!(turn = %cx.about.turn_id, %error, "the end of a turn is not stored");
+    } else if let Err(error) = cx.ports.ledger.recorded(&payer, number).await {
+        tracing::error!(turn = %cx.about.turn_id, %error, "what a turn used is not stored");
     }
 }
 

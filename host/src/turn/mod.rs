@@ -3,6 +3,7 @@
 
 mod asked;
 mod begin;
+mod budget;
 mod calls;
 mod compact;
 mod context;

@@ -87,6 +87,7 @@ impl Run<'_> {
     /// Asks the model once. `last`: no calls any more.
     pub(super) async fn model_step(&mut self, last: bool) -> Result<Answer, End> {
         let mut repeated = false;
+        self.afford().await?;
         loop {
             let request = self.request(last).await?;
             let (stop, countdown) = (self.cx.ports.stop.signal(), &self.hands.countdown);
@@ -98,6 +99,7 @@ impl Run<'_> {
                 Ok(answer) => {
                     self.account(&answer.usage);
                     self.catalog.left_out(&answer.left_out);
+                    self.spend(&answer.usage).await;
                     if let Some(model) = &answer.model {
                         self.tally.model = Some(model.clone());
                     }

@@ -57,6 +57,8 @@ pub enum CancelledBy {
 pub enum Budget {
     Steps,
     Time,
+    Tokens,
+    Cost,
 }
 
 /// Exactly one per turn.
@@ -108,6 +110,8 @@ impl TurnOutcome {
             TurnOutcome::BudgetExceeded { what } => match what {
                 Budget::Steps => "steps",
                 Budget::Time => "time",
+                Budget::Tokens => "tokens",
+                Budget::Cost => "cost",
             },
         })
     }

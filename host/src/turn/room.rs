@@ -102,6 +102,7 @@ impl Run<'_> {
             }
         };
         self.tally.usage.add(&answer.usage);
+        self.spend(&answer.usage).await;
         match summary::judged(&answer, plan) {
             Some(text) => self.sum_up(plan, &text).await,
             None => {

@@ -15,6 +15,8 @@ use crate::exec::Countdown;
 use crate::model::{ModelMessage, ModelTool, Opaque, StopReason, Usage, estimate_tokens};
 use crate::prompt::Prompt;
 use crate::session::{SessionError, Transcript};
+use crate::task::guard;
+use plugin_sdk::Message;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,6 +40,8 @@ pub(super) struct Tally {
     pub(super) model: Option<String>,
     pub(super) calls: Vec<CallReport>,
     pub(super) questions: QuestionLog,
+    /// Used part of the day's tokens in hundredths, when the person is to be told.
+    pub(super) near: Option<u64>,
 }
 
 /// Where the loop stands.
@@ -81,9 +85,12 @@ pub async fn run(cx: TurnContext) -> TurnReport {
         Some(end) => end,
         None => {
             run.tell_started().await;
-            run.drive().await
+            // A fault of the host's own code ends this turn and nothing else.
+            let driven = guard("turn", None, &cx.ports.clock, run.drive()).await;
+            driven.unwrap_or(End::Failed(FailCode::Internal, false))
         }
     };
+    run.reckon().await;
     let answer = kept_answer(&end, &run.steps);
     let took = cx.ports.clock.monotonic().saturating_sub(began);
     let report = run.report(end, took);
@@ -109,6 +116,9 @@ fn kept_answer(end: &End, steps: &Steps) -> Option<ModelMessage> {
 impl Run<'_> {
     /// Keeps the person's message and heads it with what belongs to the moment.
     async fn hear(&mut self) -> Result<(), End> {
+        for message in &self.cx.about.earlier {
+            self.hear_earlier(message).await?;
+        }
         let images = self.cx.about.images.clone();
         let text = in_words(&self.cx.about.message, images.len());
         let kept = ModelMessage::User { text: text.clone(), images: images.clone() };
@@ -118,6 +128,19 @@ impl Run<'_> {
         let facts = &self.cx.about.facts;
         let spoken = spoken(&text, &facts.principal, &facts.principal, facts.conversation.scope);
         self.view.running.push(Line::new(n, ModelMessage::User { text: format!("{head}\n{spoken}"), images }));
+        Ok(())
+    }
+
+    /// What a superseded turn did not answer stays a message of its sender.
+    async fn hear_earlier(&mut self, message: &Message) -> Result<(), End> {
+        let entry = keep::earlier(self.cx, message);
+        let n = match self.transcript.as_mut() {
+            Some(transcript) => transcript.append(vec![entry]).await.map_err(|e| unopened(self.cx, &e))?,
+            None => 0,
+        };
+        let facts = &self.cx.about.facts;
+        let said = spoken(&in_words(message, 0), &message.principal, &facts.principal, facts.conversation.scope);
+        self.view.running.push(Line::new(n, ModelMessage::user(said)));
         Ok(())
     }
 

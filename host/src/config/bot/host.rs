@@ -22,6 +22,16 @@ pub struct LimitsConfig {
     /// Open cards and questions of one person, over all sessions.
     #[schemars(range(min = 1))]
     pub cards_per_principal: usize,
+    /// Turns one person may start within a minute; 0 = no limit.
+    pub turns_per_user_per_minute: usize,
+    /// Seconds a person waits who was too fast.
+    #[schemars(range(min = 1, max = 3600))]
+    pub cooldown_seconds: u64,
+    /// Tokens of one person a UTC day; 0 = no limit.
+    pub tokens_per_user_per_day: u64,
+    /// Cost of all a UTC day; 0 = no limit.
+    #[schemars(range(min = 0.0))]
+    pub usd_per_day: f64,
     /// Disk for artifacts.
     #[schemars(range(min = 1))]
     pub artifacts_max_mb: u64,
@@ -43,6 +53,10 @@ impl Default for LimitsConfig {
             queue_per_conversation: 20,
             places_per_principal: 2,
             cards_per_principal: 3,
+            turns_per_user_per_minute: 20,
+            cooldown_seconds: 10,
+            tokens_per_user_per_day: 0,
+            usd_per_day: 0.0,
             artifacts_max_mb: 1024,
             artifact_days: 30,
             command_parallel: 8,

@@ -25,10 +25,6 @@ const KEYS: &[&str] = &[
     "agent.deferred_tools.mcp_servers",
     "limits.inbound_tries",
     "limits.max_pieces",
-    "limits.turns_per_user_per_minute",
-    "limits.cooldown_seconds",
-    "limits.tokens_per_user_per_day",
-    "limits.usd_per_day",
     "limits.media_in_max_bytes",
     "limits.wasm_memory_mb",
     "limits.retired_libraries",
@@ -50,7 +46,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Values of keys that are built.
-const VALUES: &[(&str, &str)] = &[("reload.on_broken_plugin", "keep-previous"), ("access.mode", "pairing")];
+const VALUES: &[(&str, &str)] = &[("reload.on_broken_plugin", "keep-previous")];
 
 /// Turns the finding about an unknown key or a value outside its list into `bot::not-built` when the contract has it.
 pub(super) fn name_unbuilt(faults: &mut [Fault], doc: &Doc) {

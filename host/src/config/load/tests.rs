@@ -101,7 +101,7 @@ fn one_finding_for_each_mistake() {
 #[test]
 fn keys_of_later_builds_are_named() {
     let found = findings(
-        "[memory]\nenabled = true\n[mcp]\nx = 1\n[limits]\nusd_per_day = 1\n[reload]\non_broken_plugin = \"keep-previous\"\n[store]\nzzzzzzzz = 1\n",
+        "[memory]\nenabled = true\n[mcp]\nx = 1\n[limits]\nwasm_memory_mb = 1\n[reload]\non_broken_plugin = \"keep-previous\"\n[store]\nzzzzzzzz = 1\n",
     );
     let places: Vec<&str> = found.iter().map(|f| f.split(" | ").next().unwrap()).collect();
     assert_eq!(
@@ -109,7 +109,7 @@ fn keys_of_later_builds_are_named() {
         [
             "bot::not-built 1:2 `memory` is not part of this build yet",
             "bot::not-built 3:2 `mcp` is not part of this build yet",
-            "bot::not-built 6:1 `limits.usd_per_day` is not part of this build yet",
+            "bot::not-built 6:1 `limits.wasm_memory_mb` is not part of this build yet",
             "bot::not-built 8:20 this value of `reload.on_broken_plugin` is not part of this build yet",
             "bot::unknown-key 10:1 unknown key `store.zzzzzzzz`",
         ]

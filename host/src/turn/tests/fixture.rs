@@ -6,7 +6,7 @@ use crate::exec::{ArtifactIndex, Owners, ToolArtifactStore, ToolExecutor};
 use crate::index::Tool;
 use crate::journal::Journal;
 use crate::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
-use crate::session::{SessionKey, Sessions};
+use crate::session::{Ledger, SessionKey, Sessions};
 use crate::store::{SharedStore, in_memory};
 use crate::task::ManualClock;
 use crate::tools::testing::World;
@@ -187,6 +187,7 @@ impl Table {
                 clock: self.clock.shared(),
                 stop: Stop::new(),
                 background: None,
+                ledger: Ledger::new(self.store.clone(), self.clock.shared()),
                 records: None,
             },
             calls: self.calls(
@@ -215,6 +216,7 @@ impl Table {
                 edited: false,
             },
             agent: None,
+            earlier: Vec::new(),
             facts: facts.clone(),
             given_role: true,
             session: SessionKey::from_text(key),
