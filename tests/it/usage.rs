@@ -3,7 +3,7 @@
 use crate::contract;
 use harness::TestBot;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 16] = [
     "new",
     "run",
     "chat",
@@ -16,7 +16,10 @@ const COMMANDS: [&str; 13] = [
     "reload",
     "generations",
     "status",
+    "diff",
+    "doctor",
     "schema",
+    "completions",
 ];
 
 #[test]

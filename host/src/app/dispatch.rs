@@ -57,6 +57,7 @@ pub(super) async fn dispatch(desk: &Arc<Desk>, reload: &ReloadHandle, command: &
     let answer = match command {
         "list" => list(desk, args),
         "explain" => explain(desk, args),
+        "inventory" => inventory(desk, args),
         "call" => call(desk, args).await,
         "ask" => ask(desk, args).await,
         "reload" => self::reload(reload, args).await,
@@ -112,6 +113,44 @@ fn list(desk: &Desk, args: Value) -> Answer {
         Err(message) => return Answer::usage(message),
     };
     Answer::ok(view(desk, |v| commands::list(v, &args.kind, facts.as_ref(), args.schema)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InventoryArgs {
+    /// `None` = the active one.
+    generation: Option<u64>,
+}
+
+/// One side of a `diff`.
+fn inventory(desk: &Desk, args: Value) -> Answer {
+    let args: InventoryArgs = match read(args) {
+        Ok(args) => args,
+        Err(answer) => return answer,
+    };
+    let active = desk.publisher.published().active.number();
+    let number = args.generation.unwrap_or(active);
+    let Some(generation) = desk.publisher.living(number) else {
+        let alive: Vec<String> = desk
+            .publisher
+            .list()
+            .iter()
+            .filter(|g| desk.publisher.living(g.number).is_some())
+            .map(|g| g.number.to_string())
+            .collect();
+        let fault = Diagnostic::error("cli::no-generation", format!("generation {number} is no longer here"))
+            .help(format!("still here: {}; its files are on disk at most as `disk`", alive.join(", ")));
+        return Answer { exit: exit::REFUSED, body: json!({}), diagnostics: vec![fault] };
+    };
+    let contents = generation.contents();
+    let view = View {
+        indexes: &contents.indexes,
+        plugins: &contents.plugins,
+        generation: desk.live.then_some(number),
+        policy: &desk.policy.read(),
+        texts: &desk.texts(&contents.bot),
+    };
+    Answer::ok(commands::inventory(&view, &contents.bot))
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 
 mod check;
 mod dispatch;
+mod doctor;
 mod error;
 mod ground;
 mod host;
@@ -14,6 +15,7 @@ mod subject;
 mod theatre;
 
 pub use check::{CheckOptions, CheckReport, check};
+pub use doctor::{DoctorOptions, Health, doctor};
 pub use error::StartError;
 pub use host::Host;
 pub use logging::init_logging;

@@ -3,7 +3,8 @@
 use super::BotConfig;
 use super::shape::dotted;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Class of a change.
@@ -90,6 +91,24 @@ pub fn changes(from: &BotConfig, to: &BotConfig) -> Vec<Change> {
         out.push(Change { key: dotted(path), class: Class::of(path), from: shown(pair.0), to: shown(pair.1) });
     }
     out
+}
+
+/// Every setting by its dotted path: when a change acts, its value with secrets redacted, and for a secret a mark
+/// that differs when the secret does.
+pub fn settings(config: &BotConfig) -> Value {
+    let leaves = leaves_of(config).into_iter();
+    let setting = |(path, leaf): (Vec<String>, Leaf)| {
+        let mark = leaf.secret.map(|s| mark_of(&s));
+        let value = json!({"class": Class::of(&path).letter(), "value": leaf.shown, "mark": mark});
+        (dotted(&path), value)
+    };
+    Value::Object(leaves.map(setting).collect())
+}
+
+/// Tells two secrets apart and says no more about them.
+fn mark_of(secret: &str) -> String {
+    let digest = Sha256::new().chain_update("understudy setting\0").chain_update(secret).finalize();
+    digest.iter().take(8).map(|b| format!("{b:02x}")).collect()
 }
 
 /// A value that is no table; a secret is compared by its text and shown redacted.

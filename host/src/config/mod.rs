@@ -17,7 +17,7 @@ pub mod shape;
 mod texts;
 
 pub use bot::*;
-pub use class::{Change, Class, changes};
+pub use class::{Change, Class, changes, settings};
 pub use env::{Env, no_color};
 pub use load::{
     ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, config_digest, load_bot, take_types,

@@ -151,6 +151,11 @@ impl Publisher {
         self.0.events.subscribe()
     }
 
+    /// A generation that is still here, by its number.
+    pub fn living(&self, number: u64) -> Option<Arc<Generation>> {
+        self.0.ledger.living().into_iter().find(|g| g.number() == number)
+    }
+
     /// Living, quarantined and the last disposed generations, newest first.
     pub fn list(&self) -> Vec<GenerationInfo> {
         self.0.ledger.list(self.0.clock.monotonic())

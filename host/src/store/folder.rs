@@ -17,9 +17,15 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Free bytes for this user on the file system of `path`.
-pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Process id in the lock file of a data folder, without touching the lock; `None` when nobody wrote one. The
+/// process may be gone.
+pub fn lock_pid(data_dir: &Path) -> Option<i32> {
+    fs::read_to_string(data_dir.join("lock")).ok()?.trim().parse().ok()
 }
 
 /// The right to be the one host of a data folder; given back when dropped, or when the process ends however.

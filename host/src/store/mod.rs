@@ -15,7 +15,7 @@ mod plan;
 mod port;
 
 pub use error::StoreError;
-pub use folder::{DataLock, private_dir};
+pub use folder::{DataLock, free_bytes, lock_pid, private_dir};
 pub use key::{Key, Part};
 pub use open::OpenOptions;
 pub use port::{Op, SharedStore, Store, StoreStats, Tree, update};

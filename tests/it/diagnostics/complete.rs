@@ -87,6 +87,7 @@ const ELSEWHERE: [(&str, &[&str]); 8] = [
             "cli::usage",
             "cli::failed",
             "cli::no-host",
+            "cli::no-generation",
             "cli::forbidden",
             "cli::protocol",
             "cli::timeout",

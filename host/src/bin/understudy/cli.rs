@@ -62,12 +62,18 @@ pub(crate) enum Command {
     Generations(Generations),
     /// State of the running host
     Status(Status),
+    /// What differs between two generations, the disk, or another folder
+    Diff(Diff),
+    /// Look for what would keep a bot from running here
+    Doctor(Doctor),
     /// Print the JSON Schema of a format
     Schema(Schema),
+    /// Print the completion script of a shell
+    Completions(Completions),
 }
 
 /// The word of every command.
-pub(crate) const COMMANDS: [&str; 13] = [
+pub(crate) const COMMANDS: [&str; 16] = [
     "new",
     "run",
     "chat",
@@ -80,7 +86,10 @@ pub(crate) const COMMANDS: [&str; 13] = [
     "reload",
     "generations",
     "status",
+    "diff",
+    "doctor",
     "schema",
+    "completions",
 ];
 
 impl Command {
@@ -99,7 +108,10 @@ impl Command {
             Command::Reload(_) => "reload",
             Command::Generations(_) => "generations",
             Command::Status(_) => "status",
+            Command::Diff(_) => "diff",
+            Command::Doctor(_) => "doctor",
             Command::Schema(_) => "schema",
+            Command::Completions(_) => "completions",
         }
     }
 }
@@ -327,4 +339,41 @@ pub(crate) struct Schema {
     /// Names of the formats
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Generation number, `active`, `disk`, or a bot folder
+    #[arg(value_name = "A", default_value = "active")]
+    pub(crate) from: String,
+    /// The same; what A is compared with
+    #[arg(value_name = "B", default_value = "disk")]
+    pub(crate) to: String,
+    /// Bot folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Bot folder
+    #[arg(default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Also ask the services that tokens are for
+    #[arg(long)]
+    pub(crate) online: bool,
+}
+
+/// Shells with a completion script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Shell
+    pub(crate) shell: Shell,
 }

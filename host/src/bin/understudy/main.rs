@@ -8,6 +8,9 @@ mod chat;
 mod check;
 mod cli;
 mod client;
+mod completions;
+mod diff;
+mod doctor;
 mod explain;
 mod generations;
 mod list;
@@ -85,7 +88,10 @@ async fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Reload(args) => reload::run(&args, &setting).await,
         Command::Generations(args) => generations::run(&args, &setting).await,
         Command::Status(args) => status::run(&args, &setting).await,
+        Command::Diff(args) => diff::run(&args, &setting).await,
+        Command::Doctor(args) => doctor::run(&args, &setting).await,
         Command::Schema(args) => schema::run(&args, &setting.out),
+        Command::Completions(args) => completions::run(&args, &setting.out),
     }
 }
 

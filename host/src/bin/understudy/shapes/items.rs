@@ -73,6 +73,37 @@ pub(super) fn ask() -> Keys {
     ])
 }
 
+pub(super) fn diff() -> Keys {
+    let field = table([("field", text()), ("from", anything()), ("to", anything())]);
+    let changed = table([("name", text()), ("fields", list(field))]);
+    let kind = || table([("added", list(text())), ("removed", list(text())), ("changed", list(changed.clone()))]);
+    let setting =
+        table([("key", text()), ("class", one_of(["N", "L", "E", "P"])), ("from", anything()), ("to", anything())]);
+    keys([
+        ("from", text()),
+        ("to", text()),
+        ("tools", kind()),
+        ("skills", kind()),
+        ("agents", kind()),
+        ("sections", kind()),
+        ("hooks", kind()),
+        ("commands", kind()),
+        ("mcp_servers", kind()),
+        ("plugins", kind()),
+        ("config", list(setting)),
+    ])
+}
+
+pub(super) fn doctor() -> Keys {
+    let check = table([
+        ("id", text()),
+        ("status", one_of(["pass", "warn", "fail", "skip"])),
+        ("message", text()),
+        ("help", opt(text())),
+    ]);
+    keys([("checks", list(check))])
+}
+
 pub(super) fn check() -> Keys {
     let plugin = table([
         ("owner", text()),

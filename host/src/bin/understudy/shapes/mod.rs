@@ -35,7 +35,10 @@ fn shapes() -> Vec<Shape> {
         shape("reload", keys([("record", opt(reference("ReloadRecord")))])),
         shape("generations", records::generations()),
         shape("status", records::status()),
+        shape("diff", items::diff()),
+        shape("doctor", items::doctor()),
         shape("schema", keys([("kinds", list(text()))])),
+        shape("completions", keys([("script", text())])),
         Shape { command: "explain", name: "explain", keys: items::explain() },
         Shape { command: "explain", name: "explain-code", keys: items::code() },
     ];
