@@ -78,7 +78,10 @@ impl Paired for Value {
     fn tidy(&mut self) -> bool {
         let blank = |text: Option<&Value>| text.and_then(Value::as_str).is_none_or(|t| t.trim().is_empty());
         match self.get("role").and_then(Value::as_str) {
-            Some("user" | "summary") => !blank(self.get("text")),
+            Some("user" | "summary") => {
+                let images = self.get("images").and_then(Value::as_array);
+                !blank(self.get("text")) || images.is_some_and(|i| !i.is_empty())
+            }
             Some("assistant") => !blank(self.get("text")) || !self.calls().is_empty(),
             Some("tool") => {
                 if let Some(blocks) = self.get_mut("content").and_then(Value::as_array_mut) {

@@ -291,3 +291,38 @@ async fn idle_sessions_go_and_busy_ones_stay() {
     let left: Vec<_> = w.sessions.list(None, 9).await.unwrap().into_iter().map(|h| h.session.to_string()).collect();
     assert_eq!(left, ["console/main/private/0", "console/main/private/2"]);
 }
+
+#[tokio::test]
+async fn what_a_running_turn_stored_is_mended_before_the_next_request() {
+    let w = world();
+    let mut turn = w.sessions.begin(&w.key, "t1", json!({}), 1000).await.unwrap();
+    turn.append(vec![w.entry("t1", user("hi")), w.entry("t1", assistant("", &["a", "b"]))]).await.unwrap();
+    turn.append(vec![w.entry("t1", result("b")), w.entry("t1", result("lost"))]).await.unwrap();
+    let done = turn.mend().await.unwrap();
+    assert_eq!((done.interrupted, done.orphans), (1, 1));
+    assert!(is_sendable(turn.history()) && turn.mend().await.unwrap().is_nothing());
+    turn.append(vec![w.entry("t1", assistant("done", &[]))]).await.unwrap();
+    let stored = w.sessions.history(&w.key).await.unwrap();
+    assert_eq!(stored, turn.history());
+    assert_eq!(stored.iter().map(|e| e.role()).collect::<Vec<_>>(), ["user", "assistant", "tool", "tool", "assistant"]);
+}
+
+#[tokio::test]
+async fn a_summary_is_known_by_the_head_and_leaves_with_the_session() {
+    let w = world();
+    let mut turn = w.sessions.begin(&w.key, "t1", json!({}), 1000).await.unwrap();
+    let upto = turn.append(vec![w.entry("t1", user("one"))]).await.unwrap();
+    let summary = w.entry("t1", json!({"role": "summary", "text": "They said one.", "upto": upto}));
+    assert!(turn.summarize(summary.clone(), upto).await.unwrap());
+    assert_eq!(turn.summary(), Some(("They said one.", upto)));
+    turn.append(vec![w.entry("t1", user("two"))]).await.unwrap();
+    turn.commit(Commit::default()).await.unwrap();
+    // however little is read of the history, the summary is there
+    let again = w.sessions.look(&w.key, "t2", 1).await.unwrap().unwrap();
+    assert_eq!(again.summary(), Some(("They said one.", upto)));
+    assert!(again.head().running.is_none());
+    let mut late = w.sessions.begin(&w.key, "t3", json!({}), 1000).await.unwrap();
+    w.sessions.reset(&w.key).await.unwrap();
+    assert!(!late.summarize(summary, upto).await.unwrap(), "a session that was reset keeps its new state");
+    assert_eq!(w.sessions.look(&w.key, "t4", 1000).await.unwrap().unwrap().summary(), None);
+}

@@ -64,8 +64,9 @@ async fn summed_up(cx: &TurnContext) -> Result<Compacted, SessionError> {
     let countdown = Countdown::new(cx.ports.clock.clone(), limit);
     let request = summary::request(cx, &view, plan, &sight, (&by, stop.clone()));
     let answer = listen(&by.model, request, (stop, &countdown), &Silent).await.ok();
-    let Some(text) = answer.and_then(|answer| summary::judged(&answer, plan)) else { return Ok(Compacted::Failed) };
+    let Some(answer) = answer else { return Ok(Compacted::Failed) };
+    let Some(text) = summary::judged(&answer, plan) else { return Ok(Compacted::Failed) };
     let stored = transcript.summarize(summary::entry(cx, &text, plan.upto), plan.upto).await?;
-    keep::note(cx, "turn.step", plan.note(0)).await;
+    keep::note(cx, "turn.step", plan.note(0, &answer.usage)).await;
     Ok(if stored { Compacted::Done } else { Compacted::Nothing })
 }

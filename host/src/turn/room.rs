@@ -3,6 +3,7 @@
 use super::model_step::{StepError, listen};
 use super::run::{End, Run};
 use super::{Budget, Silent, keep, reduce, summary};
+use crate::model::Usage;
 use plugin_sdk::ContextRetention;
 
 /// Percent of the window that the limit leaves when no summary is written.
@@ -104,7 +105,7 @@ impl Run<'_> {
         self.tally.usage.add(&answer.usage);
         self.spend(&answer.usage).await;
         match summary::judged(&answer, plan) {
-            Some(text) => self.sum_up(plan, &text).await,
+            Some(text) => self.sum_up(plan, &text, &answer.usage).await,
             None => {
                 tracing::warn!(turn = %self.cx.about.turn_id, "no summary: the answer cannot stand for the messages")
             }
@@ -112,14 +113,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn sum_up(&mut self, plan: summary::Plan, text: &str) {
+    async fn sum_up(&mut self, plan: summary::Plan, text: &str, usage: &Usage) {
         let Some(transcript) = self.transcript.as_mut() else { return };
         match transcript.summarize(summary::entry(self.cx, text, plan.upto), plan.upto).await {
             Ok(true) => {
                 self.view.sum_up(plan.lines, text.to_string());
                 self.room.summed_up = true;
                 self.place_skills();
-                keep::note(self.cx, "turn.step", plan.note(self.steps.step)).await;
+                keep::note(self.cx, "turn.step", plan.note(self.steps.step, usage)).await;
             }
             // reset meanwhile: the turn goes on with what it has
             Ok(false) => {}

@@ -6,7 +6,7 @@ use super::model_step::Answer;
 use super::window::{Line, View};
 use super::words::as_data;
 use crate::catalog::Sight;
-use crate::model::{ModelMessage, ModelRequest, OFFLINE, StopReason, ToolChoice, estimate_tokens};
+use crate::model::{ModelMessage, ModelRequest, OFFLINE, StopReason, ToolChoice, Usage, estimate_tokens};
 use crate::session::{HistoryEntry, SUMMARY};
 use plugin_sdk::{CancellationSignal, ContentBlock, Scope};
 use serde_json::{Value, json};
@@ -34,9 +34,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// What the journal keeps of a summary: counts, no text.
-    pub(super) fn note(self, step: u32) -> Value {
-        json!({"step": step, "summed_up": {"messages": self.lines, "tokens": self.tokens}})
+    /// What the journal keeps of a summary: counts and what it cost, no text.
+    pub(super) fn note(self, step: u32, usage: &Usage) -> Value {
+        json!({"step": step, "summed_up": {"messages": self.lines, "tokens": self.tokens}, "usage": usage})
     }
 }
 

@@ -6,6 +6,7 @@ use crate::model::{ModelClient, ModelMessage, ModelRequest, ModelTool, Models, T
 use crate::net::Http;
 use crate::session::repair;
 use crate::task::ManualClock;
+use fake_anthropic::FakeAnthropic;
 use fake_openai::{FakeOpenAi, Script};
 use futures::StreamExt;
 use plugin_sdk::CancellationSignal;
@@ -56,7 +57,14 @@ async fn taken(model: &Arc<dyn ModelClient>, messages: Vec<ModelMessage>) -> Res
 fn every_repaired_prefix_is_taken_by_both_providers() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (openai, _server) = runtime.block_on(FakeOpenAi::start(Script::default())).unwrap();
-    let models = [client(json!({"provider": "openai", "model": "m", "base_url": format!("http://{openai}/v1")}))];
+    let (anthropic, _other) = runtime.block_on(FakeAnthropic::start(fake_anthropic::Script::default())).unwrap();
+    let (openai, anthropic) = (format!("http://{openai}/v1"), format!("http://{anthropic}"));
+    let models = [
+        client(json!({"provider": "openai", "model": "m", "base_url": openai, "images": true})),
+        client(json!({"provider": "openai", "model": "m", "base_url": openai})),
+        client(json!({"provider": "anthropic", "model": "m", "base_url": anthropic, "api_key": "k-1", "images": true})),
+        client(json!({"provider": "anthropic", "model": "m", "base_url": anthropic, "api_key": "k-1"})),
+    ];
     let mut runner = TestRunner::new(Config { cases: 16, ..Config::default() });
     let transcripts = prop::collection::vec(made(), 1..7);
     let ran = runner.run(&transcripts, |steps| {
