@@ -135,14 +135,20 @@ pub(crate) struct Prepared {
     pub(super) left_out: Vec<String>,
     pub(super) skills: Vec<SkillSource>,
     pub(super) sections: Vec<SectionSource>,
-    pub(super) agents: Vec<AgentSource>,
-    pub(super) hooks: Vec<Hook>,
-    pub(super) commands: Vec<CommandSource>,
+    pub(super) acting: Acting,
     pub(super) agents_md: Option<String>,
     /// Findings of its own steps, the loader's not included.
     pub(super) findings: Vec<Diagnostic>,
     pub(super) files: Arc<Vec<FileEntry>>,
     pub(super) links: Vec<(String, PathBuf)>,
+}
+
+/// What of a plugin acts beside its tools.
+#[derive(Default)]
+pub(super) struct Acting {
+    pub(super) agents: Vec<AgentSource>,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) commands: Vec<CommandSource>,
 }
 
 impl Prepared {

@@ -3,7 +3,7 @@
 use super::bind::{Binding, Bound};
 use super::broken::Exclusions;
 use super::configuration::Loaded;
-use super::contents::{PluginState, Prepared};
+use super::contents::{Acting, PluginState, Prepared};
 use super::copies::CopyReport;
 use super::prepare::{Refused, Run, view};
 use super::tree::Listed;
@@ -123,9 +123,7 @@ impl PluginSteps<'_, '_> {
             left_out: bound.left_out,
             skills: plugin.skills.clone(),
             sections: plugin.sections.clone(),
-            agents: plugin.agents.clone(),
-            hooks: bound.hooks,
-            commands: plugin.commands.clone(),
+            acting: Acting { agents: plugin.agents.clone(), hooks: bound.hooks, commands: plugin.commands.clone() },
             agents_md: plugin.agents_md.clone(),
             findings,
             files: Arc::new(plugin.files.clone()),
@@ -145,9 +143,7 @@ impl PluginSteps<'_, '_> {
             left_out: Vec::new(),
             skills: Vec::new(),
             sections: Vec::new(),
-            agents: Vec::new(),
-            hooks: Vec::new(),
-            commands: Vec::new(),
+            acting: Acting::default(),
             agents_md: None,
             findings: Vec::new(),
             files: Arc::default(),

@@ -297,9 +297,9 @@ impl<'a> Run<'a> {
         let own = all.filter(kept).cloned();
         let skills = prepared.iter().flat_map(|p| p.skills.iter().cloned());
         let sections = prepared.iter().flat_map(|p| p.sections.iter().cloned());
-        let agents = prepared.iter().flat_map(|p| p.agents.iter().cloned());
-        let hooks = prepared.iter().flat_map(|p| p.hooks.iter().cloned());
-        let commands = prepared.iter().flat_map(|p| p.commands.iter().cloned());
+        let agents = prepared.iter().flat_map(|p| p.acting.agents.iter().cloned());
+        let hooks = prepared.iter().flat_map(|p| p.acting.hooks.iter().cloned());
+        let commands = prepared.iter().flat_map(|p| p.acting.commands.iter().cloned());
         let texts = prepared.iter().filter_map(|p| Some((p.view.owner.clone(), p.agents_md.clone()?)));
         let previous = self.request.base.as_ref().map(|b| &b.contents);
         let previous = previous.filter(|c| c.bot.adapters.keys().eq(loaded.bot.adapters.keys()));

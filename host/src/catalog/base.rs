@@ -97,7 +97,7 @@ impl Controller {
         let asks = tool.is_builtin() && &*tool.local == "ask_user";
         self.admitted.tool(tool.id)
             && !tool.def().options.hidden
-            && (self.can_ask || !asks)
+            && (self.turn.can_ask || !asks)
             && !self.is_disallowed(tool)
     }
 

@@ -47,6 +47,12 @@ pub(super) struct State {
     sent: HashSet<ToolId>,
 }
 
+/// What holds for this turn alone.
+pub(super) struct Turn {
+    pub(super) can_ask: bool,
+    pub(super) agent: Option<usize>,
+}
+
 /// The deferred controller of one turn.
 pub struct Controller {
     pub(super) indexes: Arc<Indexes>,
@@ -54,8 +60,7 @@ pub struct Controller {
     pub(super) form: DeferredForm,
     pub(super) top_k: usize,
     pub(super) caps: Caps,
-    pub(super) can_ask: bool,
-    pub(super) agent: Option<usize>,
+    pub(super) turn: Turn,
     pub(super) mentioned: HashSet<String>,
     /// Sent in every step, in list order: always-loaded ones, then pinned ones.
     pub(super) fixed: Vec<ToolId>,
@@ -82,8 +87,7 @@ impl Controller {
             form: deferred.form,
             top_k: deferred.discover_top_k,
             caps,
-            can_ask: input.can_ask,
-            agent: input.agent,
+            turn: Turn { can_ask: input.can_ask, agent: input.agent },
             mentioned: input.mentioned,
             admitted: input.admitted,
             indexes: input.indexes,
@@ -101,7 +105,7 @@ impl Controller {
 
     /// The agent that answers.
     pub fn chosen(&self) -> Option<&Agent> {
-        self.indexes.agents.get(self.agent?)
+        self.indexes.agents.get(self.turn.agent?)
     }
 
     fn admit_always_skills(&self) {

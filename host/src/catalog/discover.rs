@@ -174,7 +174,7 @@ impl Controller {
             name: agent.qualified.as_str().into(),
             description: format!("{} {how}", short(&agent.source.about.description, room)),
             group: Value::Null,
-            loaded: self.agent == Some(position),
+            loaded: self.turn.agent == Some(position),
         })
     }
 

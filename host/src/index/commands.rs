@@ -198,8 +198,14 @@ fn target<'t>(source: &CommandSource, tools: &ToolNames<'t>, out: &mut Vec<Diagn
     {
         let known = tools.present.iter().map(String::as_str);
         let hint = "write a local name of this owner or a qualified name; `understudy list tools` shows all";
+        // a path of the folder was meant
+        let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+        let help = match tools.present.contains(&owner.qualify(last)) {
+            true => format!("did you mean `{last}`?"),
+            false => near_or(name, known, hint),
+        };
         let d = Diagnostic::error("command::target", format!("there is no tool `{name}`"));
-        out.push(source.place.diag(d.help(near_or(name, known, hint)), "/tool"));
+        out.push(source.place.diag(d.help(help), "/tool"));
     }
     found
 }

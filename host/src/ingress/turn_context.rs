@@ -214,6 +214,7 @@ pub(super) async fn build(
     let model_config = bot.models.get(model_name);
     TurnContext {
         with: Answering {
+            agent: chosen.agent,
             generation: lease.number(),
             indexes,
             bot_name: desk.bot_name(&bot).into(),
@@ -226,7 +227,6 @@ pub(super) async fn build(
             origin: way.origin,
             message: chosen.message.unwrap_or_else(|| who.message.clone()),
             earlier: way.earlier,
-            agent: chosen.agent,
             facts: who.facts.clone(),
             given_role: who.given_role,
             session: who.session.clone(),

@@ -52,8 +52,9 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
         top.entries.push(entry);
     }
     walk.clashes(&top.entries);
+    let has = |name: &str| top.entries.iter().any(|e| e.name == name);
     for other in top.others.iter().filter(|o| o.is_folder()) {
-        if let Some(meant) = misspelt(&other.name).filter(|m| top.entries.iter().all(|e| e.name != *m)) {
+        if let Some(meant) = misspelt(&other.name).filter(|m| !has(m) || names::fold(m) != names::fold(&other.name)) {
             let message = format!("`{}/` is no folder of a plugin: nothing in it is read", other.name);
             let d = Diagnostic::warning("layout::misplaced", message);
             let help = format!("rename it to `{meant}`, or leave it out with `[plugins] ignore`");

@@ -107,8 +107,11 @@ pub(super) fn check(kind: &str, name: &str, rule: NameRule) -> Vec<Diagnostic> {
         };
         let nearest = nearest_legal(name, rule, kind);
         found.push(
-            Diagnostic::error("name::invalid", format!("`{name}` is no legal name of a {kind} folder"))
-                .help(format!("rename it to `{nearest}`; a name is {says}")),
+            Diagnostic::error(
+                "name::invalid",
+                format!("`{name}` is no legal folder name of {} {kind}", if kind == "agent" { "an" } else { "a" }),
+            )
+            .help(format!("rename it to `{nearest}`; a name is {says}")),
         );
     }
     if name.contains("__") {

@@ -4,7 +4,7 @@ use super::loading::{Findings, Loading, as_text, bool_at, list_at, resolve, text
 use super::places::{Item, Kind};
 use super::source::{RunCwd, RunSpec};
 use super::walk::{Entry, Node, Unstable};
-use crate::config::doc::Doc;
+use crate::config::doc::{Doc, NodeKind};
 use plugin_sdk::Diagnostic;
 
 /// Checks `[run]` of an item; `None` when there is nothing to run.
@@ -56,6 +56,11 @@ fn count_fault(kind: Kind, doc: &Doc, given: &[&str]) -> Option<Diagnostic> {
         Kind::Command => ("command::missing-key", "command::bad-value"),
         _ => ("tool::no-run", "tool::two-runs"),
     };
+    let is_table = doc.find("/run").is_none_or(|(_, n)| matches!(n.kind, NodeKind::Table(_)));
+    if !is_table && matches!(kind, Kind::Hook | Kind::Command) {
+        // another type than a table is the structural check's finding
+        return None;
+    }
     if given.is_empty() {
         let d = Diagnostic::error(none, format!("the {} does not say how it runs", kind.word()))
             .help("add `run = { command = [\"python3\", \"main.py\"] }`");

@@ -42,7 +42,7 @@ impl<'a> Run<'a> {
             bot: &cx.with.bot,
             snapshot: &snapshot,
             mentioned,
-            agent: cx.about.agent,
+            agent: cx.with.agent,
             max_tools: cx.ports.model.max_tools(),
             can_ask: cx.ports.question.is_some(),
         }));

@@ -25,6 +25,8 @@ pub struct Answering {
     pub generation: u64,
     /// Its indexes.
     pub indexes: Arc<Indexes>,
+    /// The agent that answers, by its position in the indexes; `None` = the bot itself.
+    pub agent: Option<usize>,
     /// Its configuration.
     pub bot: Arc<BotConfig>,
     /// The bot's name in texts.
@@ -46,8 +48,6 @@ pub struct Incoming {
     pub message: Message,
     /// Messages that waited before it and that it stands for.
     pub earlier: Vec<Message>,
-    /// The agent that answers, by its position in the indexes; `None` = the bot itself.
-    pub agent: Option<usize>,
     /// Facts for the predicate.
     pub facts: Facts,
     /// The role was given (command line), not looked up: then it stays.
@@ -146,7 +146,7 @@ pub struct TurnContext {
 impl TurnContext {
     /// The chosen agent.
     pub fn agent(&self) -> Option<&Agent> {
-        self.with.indexes.agents.get(self.about.agent?)
+        self.with.indexes.agents.get(self.with.agent?)
     }
 
     /// Model steps of this turn: the agent's own, else the bot's.

@@ -169,6 +169,7 @@ impl Table {
         let bot = Arc::new(self.world.bot.clone());
         let cx = TurnContext {
             with: Answering {
+                agent: None,
                 generation: 7,
                 bot: bot.clone(),
                 bot_name: "Test".into(),
@@ -215,7 +216,6 @@ impl Table {
                 album_id: None,
                 edited: false,
             },
-            agent: None,
             earlier: Vec::new(),
             facts: facts.clone(),
             given_role: true,

@@ -1,0 +1,3 @@
+#!/bin/sh
+cat >/dev/null
+printf '{"deny_reason":"not while going deep"}\n'
