@@ -1,7 +1,7 @@
 //! The bot with the messages format, and with two models of two formats.
 
 use crate::contract;
-use fake_openai::{Call, Fault, Turn};
+use fake_openai::{Fault, Turn};
 use harness::{KEY, Served, TestBot};
 use serde_json::{Value, json};
 
@@ -207,4 +207,29 @@ fn one_bad_tool_fails_no_turn() {
     assert_eq!(requests.iter().map(|r| r.status).collect::<Vec<_>>(), [400, 200]);
     assert!(!listed(&requests[1].body).iter().any(|(n, _)| *n == "echo"));
     assert!(requests[1].body.to_string().contains("defer_loading"), "the others stay to be found");
+}
+
+#[test]
+fn with_the_other_form_each_hit_is_a_reference() {
+    let server = Served::messages(vec![
+        Turn::call("tool_search", json!({"queries": ["echo a message", "a harvester of corn"]})),
+        Turn::call("echo", json!({"message": "hi"})),
+        Turn::text("Said."),
+    ]);
+    let bot = server.bot("[agent.deferred_tools]\nform = \"tool_search\"\n").echo();
+    let asked = contract::ran(&bot, &["ask", ".", "say hi"], 0, "ask");
+    assert_eq!((&asked["text"], codes(&asked)), (&"Said.".into(), vec!["-", "-"]));
+    let requests = server.requests();
+    let names: Vec<&str> = listed(&requests[0].body).iter().map(|(n, _)| *n).collect();
+    assert!(names.contains(&"tool_search") && !names.contains(&"discover") && !names.contains(&"load_tool"));
+    assert_eq!(requests[1].body["messages"].to_string().matches("\"tool_reference\"").count(), 1);
+}
+
+#[test]
+fn a_bot_of_few_tools_sends_them_all_and_defers_none() {
+    let server = Served::messages(vec![Turn::call("echo", json!({"message": "hi"})), Turn::text("Said.")]);
+    let bot = server.bot("[agent.deferred_tools]\nload_all_below_chars = 100000\n").echo();
+    let asked = contract::ran(&bot, &["ask", ".", "say hi"], 0, "ask");
+    assert_eq!((&asked["text"], codes(&asked)), (&"Said.".into(), vec!["-"]));
+    assert!(listed(&server.requests()[0].body).contains(&("echo", false)));
 }

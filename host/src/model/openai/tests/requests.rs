@@ -176,3 +176,53 @@ async fn usage_is_taken_or_estimated_and_priced() {
     assert_eq!((usage.cached_read, usage.reasoning), (60, 3));
     assert!((usage.cost_usd - 145e-6).abs() < 1e-12);
 }
+
+#[tokio::test]
+async fn images_are_blocks_and_those_of_results_follow_all_of_them() {
+    let b = bench_with(vec![Turn::text("nice")], json!({"images": true})).await;
+    let data = |mime: &str| ImageData { mime: mime.into(), data: "AAAA".into() };
+    let shown = || ContentBlock::Image { image: data("image/png") };
+    let mut r = request(&["a"]);
+    r.messages = vec![ModelMessage::User { text: "look".into(), images: vec![data("image/jpeg"), data("image/tiff")] }];
+    r.messages.push(ModelMessage::assistant("", vec![call("1", "a", "{}"), call("2", "a", "{}")]));
+    r.messages.push(result("1", vec![shown(), ContentBlock::text("one")]));
+    r.messages.push(result("2", vec![shown()]));
+    let out = b.run(r).await;
+    assert_eq!((out.error.clone(), out.text().as_str()), (None, "nice"));
+    let messages = b.server.requests()[0].body["messages"].as_array().unwrap().clone();
+    let roles: Vec<&str> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"]);
+    assert_eq!(messages[1]["content"][0]["text"], "look\n[image tiff: this model cannot see images]");
+    assert_eq!(messages[1]["content"][1]["image_url"]["url"], "data:image/jpeg;base64,AAAA");
+    assert_eq!(messages[3]["content"], "[image: in the next message]\none");
+    assert_eq!(messages[5]["content"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn the_signature_of_a_call_returns_to_its_maker_only() {
+    let signed = |name: &str| {
+        let extra = json!({"extra_content": {"google": {"thought_signature": format!("+/{name}==")}}});
+        fake_openai::Call { extra: extra.as_object().unwrap().clone(), ..fake_openai::Call::new(name, json!({})) }
+    };
+    let plain = fake_openai::Call::new("b", json!({}));
+    let b = bench(vec![Turn::calls([plain, signed("a")]), Turn::text("done")]).await;
+    let mut r = request(&["a", "b"]);
+    let out = b.run(r.clone()).await;
+    let opaque: Vec<_> = out
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            ModelEvent::Opaque(o) => Some(o.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(opaque.iter().map(|o| o.after).collect::<Vec<_>>(), [2]);
+    let calls = out.calls();
+    let ids: Vec<String> = calls.iter().map(|c| c.id.clone()).collect();
+    r.messages.push(ModelMessage::Assistant { text: String::new(), calls, opaque });
+    r.messages.extend(ids.iter().map(|id| result(id, vec![ContentBlock::text("ok")])));
+    assert_eq!(b.run(r.clone()).await.text(), "done", "the server compares it");
+    let other = bench(vec![Turn::text("x")]).await;
+    assert_eq!(other.run(r).await.text(), "x");
+    assert!(!other.server.requests()[0].body.to_string().contains("thought_signature"));
+}
