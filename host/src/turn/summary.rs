@@ -89,7 +89,7 @@ pub(super) fn request(
         system: TASK.into(),
         messages: vec![ModelMessage::user(text)],
         tools: Vec::new(),
-        tool_choice: ToolChoice::None,
+        tool_choice: ToolChoice::Auto,
         step: 0,
         user_text: String::new(),
         help_text: "".into(),
