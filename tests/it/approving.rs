@@ -414,7 +414,7 @@ async fn play(case: &Case<'_>, n: usize) {
     case.channel.settled(&id).await;
     let said = case.channel.said(&here);
     assert_eq!(ran(&said), runs, "{about}: {said}");
-    assert_eq!(said.matches("did ").count(), usize::from(runs), "{about}: one run");
+    assert_eq!(said.matches("did t-").count(), usize::from(runs), "{about}: one run");
 }
 
 #[test]
@@ -588,6 +588,43 @@ fn a_card_that_waited_at_a_crash_runs_nothing_and_offers_to_ask_again_once() {
         assert_eq!(press("Allow once", &boss).await, "Approved by telegram:boss.");
         after.until(|b| b.said.get("-1")?.iter().any(|t| t == "Done.").then_some(())).await;
         second.shutdown().await;
+        serving.abort();
+    });
+}
+
+/// A script of the workspace belongs to what was approved.
+#[test]
+fn a_script_that_changes_after_the_card_does_not_run() {
+    let bot = TestBot::new();
+    bot.put(
+        "tools/shell/tool.toml",
+        "description = \"Runs the script\"\nrequires_approval = \"always\"\ncapabilities = []\n\
+         run = { command = [\"sh\", \"script.sh\"], cwd = \"workspace\" }\n[command]\nname = \"shell\"\n",
+    );
+    bot.put("bot.toml", "[access]\nmode = \"open\"\n[workspace]\nscope = \"bot\"\n");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let host = start(&bot).await;
+        let channel = Channel::new("telegram");
+        let serving = channel.attach(&host);
+        let (ann, here) = (person("ann"), place(Scope::Private, "ann".into()));
+        let script = host.data_dir().join("workspace/script.sh");
+        std::fs::create_dir_all(script.parent().expect("a folder")).expect("made");
+        std::fs::write(&script, "cat >/dev/null; echo one\n").expect("written");
+        let id = channel.say(&ann, &here, "/shell");
+        assert!(channel.card_or_end(&id, &here, 0).await, "{}", channel.said(&here));
+        std::fs::write(&script, "cat >/dev/null; echo two\n").expect("written");
+        channel.press("Allow once", &ann, &here).await;
+        channel.settled(&id).await;
+        let said = channel.said(&here);
+        assert!(said.contains("was changed after the question") && !said.contains("two\n"), "{said}");
+        let id = channel.say(&ann, &here, "/shell");
+        assert!(channel.card_or_end(&id, &here, 1).await, "asked again: {}", channel.said(&here));
+        channel.press("Allow once", &ann, &here).await;
+        channel.settled(&id).await;
+        assert!(channel.said(&here).contains("two"), "{}", channel.said(&here));
+        host.shutdown().await;
         serving.abort();
     });
 }

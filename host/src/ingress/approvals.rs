@@ -47,56 +47,69 @@ fn waiting(desk: &Desk, facts: &Facts) -> Vec<OpenQuestion> {
 }
 
 async fn list(desk: &Desk, arrived: &Arrived, texts: &Texts) -> Result<Said, StoreError> {
-    let mut lines = Vec::new();
     let waiting = waiting(desk, &arrived.who.facts);
-    if waiting.is_empty() {
-        lines.push(texts.get("approvals-none", &[]));
-    } else {
-        lines.push(format!("**{}**", texts.get("approvals-title", &[])));
-    }
-    for q in &waiting {
-        let tool = q.call.as_ref().map_or("", |c| c.identity.tool.as_str());
-        let time = q.expires_at.format("%H:%M:%S UTC").to_string();
-        let values = [("tool", tool), ("name", q.principal.as_str()), ("time", &time)];
-        lines.push(format!("- {}", texts.get("approvals-pending", &values)));
-    }
     let grants = grants(desk, arrived).await?;
+    let mut lines = match waiting.is_empty() {
+        true => vec![texts.get("approvals-none", &[])],
+        false => vec![format!("**{}**", texts.get("approvals-title", &[]))],
+    };
+    for (n, q) in waiting.iter().enumerate() {
+        let tool = q.call.as_ref().map_or("", |c| c.identity.tool.as_str());
+        let (n, time) = ((n + 1).to_string(), q.expires_at.format("%H:%M:%S UTC").to_string());
+        let values = [("n", n.as_str()), ("tool", tool), ("name", q.principal.as_str()), ("time", &time)];
+        lines.push(texts.get("approvals-pending", &values));
+    }
     lines.push(String::new());
     if grants.is_empty() {
         lines.push(texts.get("approvals-no-grants", &[]));
-        return Ok(Said::answer(lines.join("\n")));
+    } else {
+        lines.push(format!("**{}**", texts.get("approvals-grants", &[])));
     }
-    lines.push(format!("**{}**", texts.get("approvals-grants", &[])));
     for (n, g) in grants.iter().enumerate() {
         let n = (n + 1).to_string();
         let values = [("n", n.as_str()), ("tool", &g.tool), ("name", &g.requester), ("by", &g.granted_by)];
         lines.push(texts.get("approvals-grant", &values));
     }
-    lines.push(String::new());
-    lines.push(texts.get("approvals-revoke-how", &[]));
+    if !grants.is_empty() {
+        lines.extend([String::new(), texts.get("approvals-revoke-how", &[])]);
+    }
     let mut said = Said::answer(lines.join("\n"));
-    if arrived.endpoint.info.can(Ability::Buttons) {
-        said.segments.push(buttons(desk, arrived, texts, &grants).await?);
+    if arrived.endpoint.info.can(Ability::Buttons) && !(waiting.is_empty() && grants.is_empty()) {
+        said.segments.push(buttons(desk, arrived, texts, (&waiting, &grants)).await?);
     }
     Ok(said)
 }
 
-async fn buttons(desk: &Desk, arrived: &Arrived, texts: &Texts, grants: &[Grant]) -> Result<Segment, StoreError> {
+/// A row for each that waits, then the permissions to take back.
+async fn buttons(
+    desk: &Desk,
+    arrived: &Arrived,
+    texts: &Texts,
+    (waiting, grants): (&[OpenQuestion], &[Grant]),
+) -> Result<Segment, StoreError> {
     let until = desk.core.clock.now() + TimeDelta::from_std(KNOWN).unwrap_or_default();
-    let action = |g: &Grant| Action {
-        action: Act::Revoke,
-        session: g.session.clone(),
-        record: g.id.clone(),
+    let action = |action: Act, session: &SessionKey, record: &str| Action {
+        action,
+        session: session.clone(),
+        record: record.to_string(),
         conversation: arrived.who.message.conversation.clone(),
         expires_at: until,
     };
-    let ids = desk.talk.questions.new_actions(grants.iter().map(action).collect(), KNOWN).await?;
-    let button = |(n, id): (usize, String)| {
+    let mut wanted = Vec::new();
+    for (n, q) in waiting.iter().enumerate() {
+        let label = |key: &str| format!("{}. {}", n + 1, texts.get(key, &[]));
+        wanted.push((action(Act::Once, &q.session, &q.id), label("approval-button-once"), ButtonStyle::Primary));
+        wanted.push((action(Act::Deny, &q.session, &q.id), label("approval-button-deny"), ButtonStyle::Danger));
+    }
+    for (n, g) in grants.iter().enumerate() {
         let label = texts.get("approvals-revoke-button", &[("n", &(n + 1).to_string())]);
-        Button { id, label, style: ButtonStyle::Danger, url: None }
-    };
-    let all: Vec<Button> = ids.into_iter().enumerate().map(button).collect();
-    Ok(Segment::Keyboard { rows: all.chunks(4).map(<[Button]>::to_vec).collect() })
+        wanted.push((action(Act::Revoke, &g.session, &g.id), label, ButtonStyle::Danger));
+    }
+    let ids = desk.talk.questions.new_actions(wanted.iter().map(|(a, ..)| a.clone()).collect(), KNOWN).await?;
+    let button = |((_, label, style), id)| Button { id, label, style, url: None };
+    let mut all: Vec<Button> = wanted.into_iter().zip(ids).map(button).collect();
+    let revokes = all.split_off(waiting.len() * 2);
+    Ok(Segment::Keyboard { rows: all.chunks(2).chain(revokes.chunks(4)).map(<[Button]>::to_vec).collect() })
 }
 
 async fn by_number(desk: &Desk, arrived: &Arrived, texts: &Texts, number: &str) -> Result<String, StoreError> {

@@ -30,8 +30,18 @@ pub(super) async fn control(desk: &Arc<Desk>, arrived: &Arrived, builtin: Builti
     self::builtin(desk, (arrived, None), &lease, builtin, args).await
 }
 
+/// Whether this person may end what runs here: its own turn, or any as a trusted person.
+pub(super) fn may_stop(desk: &Desk, arrived: &Arrived) -> bool {
+    let trusted = arrived.who.facts.principal.role.is_some_and(|r| r.reaches(Role::Trusted));
+    let runner = desk.talk.lanes.runner(&arrived.who.session);
+    trusted || runner.is_none_or(|runner| runner == arrived.place_holder())
+}
+
 fn stop(desk: &Desk, arrived: &Arrived, lease: &Lease) -> Said {
     let texts = desk.texts(&lease.contents().bot);
+    if !may_stop(desk, arrived) {
+        return Said::notice(texts.get("stop-not-yours", &[]));
+    }
     let stopped = desk.talk.lanes.stop(&arrived.who.session, StopCause::Person);
     // The turn itself says "Stopped."; only an idle session needs a sentence here.
     if stopped.running { Said::notice(String::new()) } else { Said::notice(texts.get("stop-idle", &[])) }

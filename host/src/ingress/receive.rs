@@ -84,7 +84,7 @@ pub async fn receive(
         return None;
     }
     if let Some((builtin, args)) = control
-        && (args != "bare" || desk.talk.lanes.is_busy(&arrived.who.session))
+        && (args != "bare" || (desk.talk.lanes.is_busy(&arrived.who.session) && command::may_stop(desk, &arrived)))
     {
         let said = command::control(desk, &arrived, builtin, &args).await;
         say(desk, &arrived, &said).await;

@@ -35,6 +35,8 @@ struct Books {
     replies: Vec<String>,
     open: HashMap<String, Delivered>,
     presses: usize,
+    /// Where the answer to the last press belongs: before everything it set off.
+    pressed_at: usize,
     buttons: Vec<Shown>,
 }
 
@@ -68,7 +70,10 @@ impl Book {
     }
 
     pub(super) fn begin_press(&self) {
-        self.with(|b| b.presses += 1);
+        self.with(|b| {
+            b.presses += 1;
+            b.pressed_at = b.replies.len();
+        });
     }
 
     /// Messages that are not settled; `None` while a press is not answered.
@@ -171,7 +176,8 @@ impl plugin_sdk::Edit for Channel {
     }
     async fn answer_button(&self, _token: u64, text: &str) -> Result<(), SendError> {
         self.book.with(|b| {
-            b.replies.push(text.to_string());
+            let at = b.pressed_at.min(b.replies.len());
+            b.replies.insert(at, text.to_string());
             b.presses = b.presses.saturating_sub(1);
         });
         Ok(())

@@ -123,6 +123,11 @@ impl Lanes {
         self.lock().stop(session, cause)
     }
 
+    /// Whose place the running turn of a session has taken.
+    pub fn runner(&self, session: &SessionKey) -> Option<String> {
+        self.lock().runner(session)
+    }
+
     /// Ends every running turn.
     pub fn stop_all(&self, cause: StopCause) -> usize {
         self.lock().stop_all(cause)

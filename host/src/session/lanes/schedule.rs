@@ -249,6 +249,11 @@ impl Schedule {
         Stopped { running: lane.running.is_some(), waiting: lane.waiting.len() }
     }
 
+    /// Whose turn runs in a session.
+    pub(super) fn runner(&self, session: &SessionKey) -> Option<String> {
+        Some(self.lanes.get(session)?.running.as_ref()?.principal.clone())
+    }
+
     pub(super) fn stop_all(&mut self, cause: StopCause) -> usize {
         let runs = self.lanes.values().filter_map(|lane| lane.running.as_ref());
         runs.map(|run| run.sign.raise(cause)).count()

@@ -57,21 +57,21 @@ impl Asking {
 }
 
 impl Questions {
-    /// Shows it where it is asked, and to everybody who is notified. It is shown when one copy is.
+    /// Shows it where it is asked, and to everybody who is notified. It is shown when one copy is; since when.
     pub(super) async fn show(
         &self,
         asked_in: &AskedIn,
         asking: &Asking,
         question: &mut OpenQuestion,
-    ) -> Result<(), String> {
+    ) -> Result<Duration, String> {
         let mut failed = String::new();
-        let mut shown = false;
+        let mut shown = None;
         for (n, place) in std::iter::once(&asked_in.conversation).chain(&asking.notify).enumerate() {
             let reply_to = asked_in.message_id.clone().filter(|_| n == 0);
             let text = question.text.clone();
             match self.show_in(asked_in, (asking, &*question), place, (text, reply_to)).await {
                 Ok(copy) => {
-                    shown = true;
+                    shown.get_or_insert(self.0.clock.monotonic());
                     self.note_copy(question, copy).await;
                 }
                 Err(why) => {
@@ -80,7 +80,7 @@ impl Questions {
                 }
             }
         }
-        if shown { Ok(()) } else { Err(failed) }
+        shown.ok_or(failed)
     }
 
     /// The last text was no valid answer.

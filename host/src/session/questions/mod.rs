@@ -218,7 +218,7 @@ impl Questions {
         let shown = Shown { questions: self, session: &asked_in.session };
         (asked_in.showing.waits)(Some(asking.timeout));
         let end = match self.show(asked_in, &asking, &mut question).await {
-            Ok(()) => self.wait(asked_in, &asking, &mut question, replies).await,
+            Ok(since) => self.wait(asked_in, (&asking, since), &mut question, replies).await,
             Err(why) => {
                 self.end(&question, QuestionState::Withdrawn).await;
                 QuestionEnd::Unavailable(why)
@@ -239,11 +239,12 @@ impl Questions {
     async fn wait(
         &self,
         asked_in: &AskedIn,
-        asking: &Asking,
+        (asking, since): (&Asking, Duration),
         question: &mut OpenQuestion,
         mut replies: mpsc::UnboundedReceiver<Reply>,
     ) -> QuestionEnd {
-        let deadline = self.0.clock.sleep(asking.timeout);
+        let ends_at = since.saturating_add(asking.timeout);
+        let deadline = self.0.clock.sleep(ends_at.saturating_sub(self.0.clock.monotonic()));
         tokio::pin!(deadline);
         loop {
             let ends = tokio::select! {
