@@ -14,7 +14,7 @@ use crate::index::Tool;
 use crate::loader::Permissions;
 use crate::outbound::Cards;
 use crate::session::{AskedIn, Place, QuestionPort, SessionKey, Showing};
-use crate::turn::{Answering, CallPorts, Incoming, Stop, TurnContext, TurnPorts};
+use crate::turn::{Answering, CallPorts, Incoming, Stop, Ties, TurnContext, TurnPorts};
 use plugin_sdk::ports::Ask;
 use plugin_sdk::{EffectivePolicy, Message, OriginKind, OwnerPath};
 use std::path::PathBuf;
@@ -234,9 +234,7 @@ pub(super) async fn build(
             help_text: help.into(),
             profile: "interactive",
             images: Vec::new(),
-            retry_of,
-            over: way.over,
-            resume,
+            ties: Ties { retry_of, over: way.over, resume },
         },
         ports: TurnPorts {
             model: desk.models.of(&bot, own_model.as_deref()),

@@ -30,7 +30,7 @@ impl<'a> Run<'a> {
             sight: Sight { indexes: &cx.with.indexes, admitted: &admitted, present: &present },
             present: &cx.about.facts.principal,
             scope: cx.about.facts.conversation.scope,
-            retry_of: cx.about.retry_of.as_deref(),
+            retry_of: cx.about.ties.retry_of.as_deref(),
             upto: summary.as_ref().map_or(0, |(_, upto)| *upto),
         };
         let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));

@@ -62,6 +62,13 @@ pub struct Incoming {
     pub profile: &'static str,
     /// The bytes of the message's images, in their order, as far as they could be had.
     pub images: Vec<ImageData>,
+    /// What ties it to a turn before it and to a start after it.
+    pub ties: Ties,
+}
+
+/// What ties a turn to one before it and to a start after it.
+#[derive(Clone, Default)]
+pub struct Ties {
     /// The turn whose message is answered again.
     pub retry_of: Option<String>,
     /// Kind of the connection the answer goes to; `None` when whoever asked waits for the report itself.

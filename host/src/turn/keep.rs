@@ -39,7 +39,7 @@ pub(super) fn is_cut(transcript: &Transcript) -> bool {
 /// Opens the session for this turn.
 pub(super) async fn open(cx: &TurnContext) -> Result<Transcript, SessionError> {
     let about = &cx.about;
-    cx.ports.sessions.begin(&about.session, &about.turn_id, about.resume.clone(), MAX_ENTRIES).await
+    cx.ports.sessions.begin(&about.session, &about.turn_id, about.ties.resume.clone(), MAX_ENTRIES).await
 }
 
 /// What earlier turns left; an entry nobody can read any more is left out, and said so in the log.
@@ -81,11 +81,11 @@ pub(super) fn entry(cx: &TurnContext, message: &ModelMessage, facts: Kept) -> Hi
 
 /// What `/retry` and later views need of a person's message beside its words.
 fn heard(cx: &TurnContext, entry: &mut HistoryEntry) {
-    if let Some(of) = &cx.about.retry_of {
+    if let Some(of) = &cx.about.ties.retry_of {
         entry.meta["retry_of"] = of.as_str().into();
     }
     // As it was said, if that is more than one text or names an agent; masked already.
-    let said = cx.about.resume.pointer("/message/segments").and_then(Value::as_array);
+    let said = cx.about.ties.resume.pointer("/message/segments").and_then(Value::as_array);
     let plain = said.is_none_or(|segments| match segments.as_slice() {
         [only] => only.get("text").is_some() && only.get("text") == entry.message.get("text"),
         _ => false,
@@ -148,7 +148,7 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
 
 /// The answer, until the person has it.
 fn owed(cx: &TurnContext, report: &TurnReport) -> Option<Owed> {
-    let over = cx.about.over.clone()?;
+    let over = cx.about.ties.over.clone()?;
     let mut segments = report.segments.clone();
     segments.extend(report.footer.iter().map(|f| Segment::plain(format!("\n\n{f}"))));
     let mut kept = serde_json::to_value(&segments).ok()?;

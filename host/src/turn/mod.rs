@@ -28,7 +28,7 @@ mod window;
 mod words;
 
 pub use compact::{Compacted, compact};
-pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, Summarizer, TurnContext, TurnPorts};
+pub use context::{Answering, CallPorts, Incoming, RecordsOf, Stop, Summarizer, Ties, TurnContext, TurnPorts};
 pub use events::{Silent, TurnEvent, TurnEvents};
 pub use interrupted::{Broken, Remains};
 pub use outcome::*;

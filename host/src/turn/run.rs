@@ -146,7 +146,7 @@ impl Run<'_> {
 
     /// A message that nobody else keeps is durable before the model is asked: after a crash it is answered.
     async fn safe(&self) -> Result<(), End> {
-        if self.cx.about.over.is_none() {
+        if self.cx.about.ties.over.is_none() {
             return Ok(());
         }
         self.cx.ports.sessions.barrier().await.map_err(|error| unopened(self.cx, &error))

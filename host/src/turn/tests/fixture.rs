@@ -10,7 +10,7 @@ use crate::session::{Ledger, SessionKey, Sessions};
 use crate::store::{SharedStore, in_memory};
 use crate::task::ManualClock;
 use crate::tools::testing::World;
-use crate::turn::{Answering, CallPorts, Incoming, Silent, Stop, TurnContext, TurnPorts, TurnReport, run};
+use crate::turn::{Answering, CallPorts, Incoming, Silent, Stop, Ties, TurnContext, TurnPorts, TurnReport, run};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -224,9 +224,7 @@ impl Table {
             help_text: "help".into(),
             profile: "interactive",
             images: vec![],
-            retry_of: None,
-            over: None,
-            resume: json!({}),
+            ties: Ties { resume: json!({}), ..Ties::default() },
         }
     }
 

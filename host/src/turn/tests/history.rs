@@ -133,7 +133,7 @@ async fn a_retry_does_not_see_the_answer_it_replaces() {
     let key = "telegram/main/private/-100";
     table.run(&ann, "hi", vec![calling(&[("a", "lab__look", json!({}))]), text("the old answer")]).await;
     let (mut cx, model) = table.turn(key, &ann, "hi", vec![text("the new answer")]);
-    cx.about.retry_of = Some("t1".into());
+    cx.about.ties.retry_of = Some("t1".into());
     run(cx).await;
     let requests = model.requests.lock().unwrap();
     let lines = texts(&requests[0]);
