@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// One channel, with buttons or as a terminal.
-struct Channel {
-    kind: &'static str,
+pub(crate) struct Channel {
+    pub(crate) kind: &'static str,
     door: mpsc::UnboundedSender<Delivery>,
     deliveries: tokio::sync::Mutex<mpsc::UnboundedReceiver<Delivery>>,
     book: Mutex<Book>,
@@ -49,7 +49,7 @@ fn text(piece: &Outgoing) -> String {
 }
 
 impl Channel {
-    fn new(kind: &'static str) -> Arc<Self> {
+    pub(crate) fn new(kind: &'static str) -> Arc<Self> {
         let (door, deliveries) = mpsc::unbounded_channel();
         Arc::new(Self {
             kind,
@@ -61,7 +61,7 @@ impl Channel {
         })
     }
 
-    fn attach(self: &Arc<Self>, host: &Arc<Host>) -> tokio::task::JoinHandle<()> {
+    pub(crate) fn attach(self: &Arc<Self>, host: &Arc<Host>) -> tokio::task::JoinHandle<()> {
         let limits = AdapterLimits {
             text_max: 1 << 20,
             text_unit: TextUnit::Chars,
@@ -99,7 +99,7 @@ impl Channel {
         tokio::time::timeout(Duration::from_secs(30), wait).await.expect("something happens in 30 s")
     }
 
-    fn say(&self, from: &Principal, place: &ConversationRef, text: &str) -> String {
+    pub(crate) fn say(&self, from: &Principal, place: &ConversationRef, text: &str) -> String {
         let n = self.numbers.fetch_add(1, Ordering::SeqCst);
         let id = format!("in{n}");
         let message = Message {
@@ -136,11 +136,11 @@ impl Channel {
         .await
     }
 
-    async fn settled(&self, id: &str) {
+    pub(crate) async fn settled(&self, id: &str) {
         self.until(|b| b.settled.iter().any(|s| s == id).then_some(())).await;
     }
 
-    fn said(&self, place: &ConversationRef) -> String {
+    pub(crate) fn said(&self, place: &ConversationRef) -> String {
         self.with(|b| b.said.get(&place.scene).cloned().unwrap_or_default().join("\n"))
     }
 }

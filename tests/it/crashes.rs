@@ -49,14 +49,16 @@ impl Talk {
 
     /// Texts that are shown until a message is settled so.
     #[track_caller]
-    fn until(&self, outcome: &str) -> Vec<String> {
-        let mut texts = Vec::new();
+    fn until(&mut self, outcome: &str) -> Vec<String> {
+        let (mut texts, mut seen) = (Vec::new(), Vec::new());
         loop {
             let event = self.events.recv_timeout(LIMIT).unwrap_or_else(|e| {
                 let errors = std::fs::read_to_string(&self.errors).unwrap_or_default();
-                panic!("{e}: not {outcome}: {texts:#?}\n{errors}")
+                let status = self.child.try_wait();
+                panic!("{e}: not {outcome}: {texts:#?}\n{seen:?}\n{status:?}\n{errors}")
             });
             texts.extend(text_of(&event));
+            seen.push(event["event"].clone());
             if event["event"] == "outcome" && event["outcome"] == outcome {
                 return texts;
             }
@@ -150,6 +152,8 @@ fn two_hundred_random_ends_run_no_effect_twice_and_tell_the_person_once() {
         if let Some((token, before)) = pending.take() {
             let asked_model = server.take_requests().iter().any(|r| r.body.to_string().contains(&token));
             let written = effects(&bot).iter().filter(|l| **l == token).count();
+            // a crash may bring an answer back that was struck off; it says that it is an old one
+            after.retain(|t| !t.starts_with("From before") || t.contains(&token));
             let told = Told { token: &token, before, after, asked_model, written };
             told.check();
             match told.after.first() {

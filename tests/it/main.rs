@@ -27,6 +27,8 @@ mod live_watch;
 mod looking;
 mod memory;
 mod openai;
+mod outcomes;
+mod pairing;
 mod people;
 mod scenarios;
 mod secrets;

@@ -120,3 +120,49 @@ async fn a_stop_inside_a_call_keeps_the_history_paired() {
     let history = table.sessions().history(&crate::session::SessionKey::from_text("k")).await.unwrap();
     assert!(crate::session::is_sendable(&history));
 }
+
+#[tokio::test]
+async fn the_tokens_of_a_day_end_turns_before_their_request_and_are_announced_once() {
+    // a step uses 12 tokens
+    let world = world().configured(|b| b.limits.tokens_per_user_per_day = 30);
+    let table = Table::new(world);
+    let (first, _) = table.run(&ann(), "one", vec![text("first")]).await;
+    assert_eq!(first.text, "first");
+    let (near, _) = table.run(&ann(), "two", vec![text("second")]).await;
+    assert!(near.text.starts_with("second\n\n") && near.text.contains("80 %"), "{}", near.text);
+    let (over, requests) = table.run(&ann(), "three", vec![text("third"), text("-")]).await;
+    assert_eq!((over.text.as_str(), requests.len()), ("third", 1), "told once a day, and 24 of 30 are not all");
+    let (over, requests) = table.run(&ann(), "four", Vec::new()).await;
+    assert_eq!(over.outcome, TurnOutcome::BudgetExceeded { what: Budget::Tokens });
+    assert!(requests.is_empty() && over.text.contains("limit of tokens"), "{}", over.text);
+    let mut other = ann();
+    other.principal.user_id = "43".into();
+    let (other, _) = table.run(&other, "five", vec![text("fifth")]).await;
+    assert_eq!(other.outcome, TurnOutcome::Completed, "everybody has a day of their own");
+    table.advance(86_400);
+    let (next, _) = table.run(&ann(), "six", vec![text("sixth")]).await;
+    assert_eq!(next.outcome, TurnOutcome::Completed);
+}
+
+#[tokio::test]
+async fn a_step_inside_a_turn_is_refused_too_and_keeps_the_text() {
+    let world = world().configured(|b| b.limits.tokens_per_user_per_day = 10);
+    let said = ending(
+        vec![ModelEvent::Text("Let me see.".into()), super::fixture::raw_call("a", "lab__echo", "{}")],
+        StopReason::ToolUse,
+    );
+    let (report, requests) = Table::new(world).run(&ann(), "hi", vec![said]).await;
+    assert_eq!(report.outcome, TurnOutcome::BudgetExceeded { what: Budget::Tokens });
+    assert_eq!(requests.len(), 1);
+    assert!(report.text.starts_with("Let me see.\n\n"), "{}", report.text);
+}
+
+#[tokio::test]
+async fn a_panic_of_the_hosts_own_code_ends_the_turn_and_nothing_else() {
+    let table = Table::new(world());
+    let (report, _) = table.run(&ann(), "hi", Vec::new()).await;
+    assert_eq!(report.outcome, TurnOutcome::Failed { code: FailCode::Internal, retryable: false });
+    assert!(report.text.contains(&report.turn_id) && !report.text.contains("script"), "{}", report.text);
+    let (next, _) = table.run(&ann(), "hi", vec![text("fine")]).await;
+    assert_eq!(next.text, "fine");
+}
