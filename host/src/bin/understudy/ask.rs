@@ -22,7 +22,7 @@ pub(crate) async fn run(args: &Ask, setting: &Setting) -> Result<u8, Failure> {
         command: "ask",
         args: json!({
             "text": args.text,
-            "subject": subject(&args.subject),
+            "subject": person(&args.subject, setting),
             "session": args.session,
             "approve": args.approve,
             "timeout": args.timeout,
@@ -51,4 +51,10 @@ pub(crate) fn subject(args: &Subject) -> Value {
         return Value::Null;
     }
     json!({"as": args.subject, "scope": args.scope, "role": args.role, "perms": args.perms})
+}
+
+/// The person a turn or a call is made for: without `--as` the one whose chats these are, too.
+pub(crate) fn person(args: &Subject, setting: &Setting) -> Value {
+    let who = args.subject.clone().unwrap_or_else(|| setting.os_user());
+    json!({"as": who, "scope": args.scope, "role": args.role, "perms": args.perms})
 }

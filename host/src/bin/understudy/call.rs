@@ -1,6 +1,6 @@
 //! `call`: one tool through every gate.
 
-use crate::ask::subject;
+use crate::ask::person;
 use crate::cli::Call;
 use crate::out::Failure;
 use crate::place::{Request, Setting};
@@ -23,7 +23,7 @@ pub(crate) async fn run(args: &Call, setting: &Setting) -> Result<u8, Failure> {
         args: json!({
             "tool": args.tool,
             "input": input,
-            "subject": subject(&args.subject),
+            "subject": person(&args.subject, setting),
             "session": args.session,
             "approve": args.approve,
         }),

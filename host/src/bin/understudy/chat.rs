@@ -117,8 +117,7 @@ fn interactive(args: &Chat, setting: &Setting) -> bool {
 
 /// Who types: the OS user as a master, or the subject asked for.
 fn who(args: &Chat, setting: &Setting) -> Result<(ConversationRef, Principal), Failure> {
-    let user = setting.env.get("USER").or_else(|| setting.env.get("LOGNAME")).map(str::to_string);
-    let user = user.unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()));
+    let user = setting.os_user();
     let (text, role) = match &args.subject {
         Some(text) => (text.as_str(), None),
         None => (user.as_str(), Some(Role::Master)),

@@ -40,6 +40,12 @@ impl Setting {
         app::data_dir(dir, self.data_dir.as_deref(), &self.env)
     }
 
+    /// Name of whoever runs this program.
+    pub(crate) fn os_user(&self) -> String {
+        let user = self.env.get("USER").or_else(|| self.env.get("LOGNAME")).map(str::to_string);
+        user.unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()))
+    }
+
     /// How a host in this process is started.
     pub(crate) fn host_options(&self, dir: &Path, store: StoreKind) -> HostOptions {
         HostOptions {
