@@ -81,7 +81,7 @@ pub async fn run(
         });
     }
     // A world that does not stop cleanly is reported only when the case was good until then.
-    if let (Err(message), true) = (case.stage.stop().await, result.is_ok()) {
+    if let (Err(message), true) = (case.stage.set_running(false).await, result.is_ok()) {
         result =
             Err(CaseFailure { step: "end".into(), expected: "a clean stop".into(), actual: message.clone(), message });
     }
@@ -144,10 +144,10 @@ impl Case {
             return self.listen().await;
         }
         if step.stop == Some(true) {
-            return self.stage.stop().await.or_else(refused);
+            return self.stage.set_running(false).await.or_else(refused);
         }
         if step.start == Some(true) {
-            return self.stage.start().await.or_else(refused);
+            return self.stage.set_running(true).await.or_else(refused);
         }
         Ok(())
     }
@@ -169,18 +169,21 @@ impl Case {
     }
 
     async fn listen(&mut self) -> Verdict {
-        let heard = self.stage.heard().await;
+        self.hear(None).await;
+        Ok(())
+    }
+
+    async fn hear(&mut self, wanted: Option<More>) {
+        let heard = self.stage.heard(wanted).await;
         self.replies.extend(heard.replies);
         self.calls.extend(heard.calls);
-        Ok(())
     }
 
     async fn reply(&mut self, want: &ExpectReply) -> Verdict {
         self.listen().await?;
         // What is said beside a settled message may still be on its way.
         if self.replies.is_empty() {
-            self.stage.more(More::Reply).await;
-            self.listen().await?;
+            self.hear(Some(More::Reply)).await;
         }
         let Some(got) = self.replies.pop_front() else {
             return fail(describe(want), "no reply", "the bot said nothing (more)");
@@ -200,8 +203,7 @@ impl Case {
     async fn tool(&mut self, want: &ExpectTool) -> Verdict {
         self.listen().await?;
         if self.calls.is_empty() {
-            self.stage.more(More::Call).await;
-            self.listen().await?;
+            self.hear(Some(More::Call)).await;
         }
         let calls: Vec<String> =
             self.calls.iter().map(|c| format!("{} {} {}", c.tool, c.arguments, c.status)).collect();

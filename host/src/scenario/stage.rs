@@ -58,10 +58,8 @@ pub trait Stage: Send {
     async fn say(&mut self, message: &Say) -> Result<(), String>;
     /// Presses the newest button of that label and waits as `say` does.
     async fn press(&mut self, press: &Press) -> Result<(), String>;
-    /// Waits a little for something that is expected.
-    async fn more(&mut self, wanted: More);
-    /// What has happened since the last look.
-    async fn heard(&mut self) -> Heard;
+    /// What has happened since the last look; something that is expected is waited for a little.
+    async fn heard(&mut self, wanted: Option<More>) -> Heard;
     /// Qualified names a subject can find or is sent.
     async fn catalog(&mut self, subject: &str) -> Result<Vec<String>, String>;
     /// Changes a file of the copy.
@@ -70,10 +68,8 @@ pub trait Stage: Send {
     async fn reload(&mut self) -> Result<Value, String>;
     /// Time passes.
     async fn advance(&mut self, by: Duration);
-    /// Stops the bot, keeping its store.
-    async fn stop(&mut self) -> Result<(), String>;
-    /// Starts it again.
-    async fn start(&mut self) -> Result<(), String>;
+    /// Starts the bot again, or stops it, keeping its store.
+    async fn set_running(&mut self, on: bool) -> Result<(), String>;
 }
 
 /// Builds stages.

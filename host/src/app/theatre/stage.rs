@@ -144,6 +144,70 @@ impl Scene {
         }
     }
 
+    /// Ends when something wanted is there, or did not come for a while.
+    async fn arrives(&self, wanted: More) {
+        let (Some((book, _)), Some(host)) = (&self.channels, &self.host) else { return };
+        let there = || match wanted {
+            More::Reply => book.has_replies(),
+            More::Call => host.desk().has_calls(),
+        };
+        let arrives = async {
+            loop {
+                let news = book.changed.notified();
+                tokio::pin!(news);
+                news.as_mut().enable();
+                if there() {
+                    return;
+                }
+                news.await;
+            }
+        };
+        tokio::select! {
+            () = arrives => {}
+            () = self.limit.sleep(ON_ITS_WAY) => {}
+        }
+    }
+
+    async fn stop(&mut self) -> Result<(), String> {
+        self.channels = None;
+        let Some(host) = self.host.take() else { return Ok(()) };
+        // What still waits, for an answer too, ends with the host: its time passes by itself here.
+        let ended = host.shutdown();
+        tokio::pin!(ended);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut ended => return Ok(()),
+                () = self.limit.sleep(TICK) => self.clock.advance(Duration::from_secs(1)),
+            }
+        }
+    }
+
+    async fn start(&mut self) -> Result<(), String> {
+        let host = Arc::new(Host::start(self.options.clone()).await.map_err(|e| e.to_string())?);
+        let book = Arc::new(Book::counting(Arc::clone(&self.sent)));
+        let mut doors = Doors::new();
+        for platform in ADAPTER_KINDS {
+            let (door, deliveries) = mpsc::unbounded_channel();
+            let deliveries = tokio::sync::Mutex::new(deliveries);
+            let channel = Arc::new(Channel { book: Arc::clone(&book), deliveries });
+            let connection = Connection {
+                receive: channel.clone(),
+                send: channel.clone(),
+                edit: channel.clone(),
+                lookup: channel.clone(),
+            };
+            let serving = Arc::clone(&host);
+            host.desk().core.tasks.spawn("scenario channel", async move {
+                serving.attach(platform, info(platform), connection, None).await;
+            });
+            doors.insert(platform.to_string(), door);
+        }
+        self.host = Some(host);
+        self.channels = Some((book, doors));
+        Ok(())
+    }
+
     fn message(&self, say: &Say, id: &str) -> Result<Message, String> {
         let (platform, user) = say.from.split_once(':').ok_or("`from` is PLATFORM:ID")?;
         // Whoever speaks at the console is its master; everybody else is what the policy says.
@@ -207,30 +271,10 @@ impl Stage for Scene {
         Ok(())
     }
 
-    async fn more(&mut self, wanted: More) {
-        let (Some((book, _)), Some(host)) = (&self.channels, &self.host) else { return };
-        let there = || match wanted {
-            More::Reply => book.has_replies(),
-            More::Call => host.desk().has_calls(),
-        };
-        let arrives = async {
-            loop {
-                let news = book.changed.notified();
-                tokio::pin!(news);
-                news.as_mut().enable();
-                if there() {
-                    return;
-                }
-                news.await;
-            }
-        };
-        tokio::select! {
-            () = arrives => {}
-            () = self.limit.sleep(ON_ITS_WAY) => {}
+    async fn heard(&mut self, wanted: Option<More>) -> Heard {
+        if let Some(wanted) = wanted {
+            self.arrives(wanted).await;
         }
-    }
-
-    async fn heard(&mut self) -> Heard {
         let Some((book, _)) = &self.channels else { return Heard::default() };
         let replies = book.take_replies();
         let calls = match &self.host {
@@ -299,44 +343,8 @@ impl Stage for Scene {
         }
     }
 
-    async fn stop(&mut self) -> Result<(), String> {
-        self.channels = None;
-        let Some(host) = self.host.take() else { return Ok(()) };
-        // What still waits, for an answer too, ends with the host: its time passes by itself here.
-        let ended = host.shutdown();
-        tokio::pin!(ended);
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut ended => return Ok(()),
-                () = self.limit.sleep(TICK) => self.clock.advance(Duration::from_secs(1)),
-            }
-        }
-    }
-
-    async fn start(&mut self) -> Result<(), String> {
-        let host = Arc::new(Host::start(self.options.clone()).await.map_err(|e| e.to_string())?);
-        let book = Arc::new(Book::counting(Arc::clone(&self.sent)));
-        let mut doors = Doors::new();
-        for platform in ADAPTER_KINDS {
-            let (door, deliveries) = mpsc::unbounded_channel();
-            let deliveries = tokio::sync::Mutex::new(deliveries);
-            let channel = Arc::new(Channel { book: Arc::clone(&book), deliveries });
-            let connection = Connection {
-                receive: channel.clone(),
-                send: channel.clone(),
-                edit: channel.clone(),
-                lookup: channel.clone(),
-            };
-            let serving = Arc::clone(&host);
-            host.desk().core.tasks.spawn("scenario channel", async move {
-                serving.attach(platform, info(platform), connection, None).await;
-            });
-            doors.insert(platform.to_string(), door);
-        }
-        self.host = Some(host);
-        self.channels = Some((book, doors));
-        Ok(())
+    async fn set_running(&mut self, on: bool) -> Result<(), String> {
+        if on { self.start().await } else { self.stop().await }
     }
 }
 
