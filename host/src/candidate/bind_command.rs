@@ -32,6 +32,7 @@ impl Binding<'_> {
             permissions: gate.audience.permissions.clone(),
             timeout_seconds: gate.timeout_seconds,
             hidden: true,
+            metadata: Map::from_iter([("title".to_string(), json!(format!("/{}", command.words())))]),
             ..ToolOptions::default()
         };
         let input_schema = schema(command);

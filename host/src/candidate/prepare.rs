@@ -385,7 +385,15 @@ fn stands_alone(d: &Diagnostic) -> bool {
     let group = d.code.split("::").next().unwrap_or_default();
     let of_the_file = d.file.as_deref() == Some(crate::config::BOT_FILE);
     let by_settings = ["access", "admission", "approval", "bot", "config", "deferred", "tools"].contains(&group);
-    let by_values = ["permit::adapter-absent", "permit::ambiguous-user", "tool::left-out", "tool::preset-invalid"];
+    let by_values = [
+        "agent::platform-conflict",
+        "agent::unknown-model",
+        "agent::workspace",
+        "permit::adapter-absent",
+        "permit::ambiguous-user",
+        "tool::left-out",
+        "tool::preset-invalid",
+    ];
     !of_the_file && !by_settings && !by_values.contains(&d.code.as_str())
 }
 
@@ -400,6 +408,7 @@ fn step_of(d: &Diagnostic) -> &'static str {
     let group = d.code.split("::").next().unwrap_or_default();
     match (group, d.code.as_str()) {
         (_, "tool::left-out" | "tool::when-unknown" | "tool::preset-unknown" | "tool::preset-invalid") => "views",
+        (_, "agent::platform-conflict") => "index",
         ("bot" | "plugin", _) => "tree",
         ("config", _) => "views",
         ("reload", _) => "copy",

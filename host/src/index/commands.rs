@@ -153,10 +153,10 @@ fn of_folder<'a>(
     }
     let tool = tool?;
     let own = source.place.doc.find("/name").is_some();
-    let mut words = vec![(whole(&source.word), if own { "/name".to_string() } else { String::new() })];
+    let mut words = vec![(source.words(), if own { "/name".to_string() } else { String::new() })];
     words.extend(source.aliases.iter().enumerate().map(|(i, a)| (whole(a), format!("/aliases/{i}"))));
     let entry = CommandEntry {
-        word: whole(&source.word),
+        word: source.words(),
         aliases: source.aliases.iter().map(whole).collect(),
         tool: tool.id,
         qualified: tool.qualified.to_string(),

@@ -39,6 +39,14 @@ pub struct CommandSource {
 }
 
 impl CommandSource {
+    /// What people type after the slash.
+    pub fn words(&self) -> String {
+        match &self.group {
+            Some(group) => format!("{group} {}", self.word),
+            None => self.word.clone(),
+        }
+    }
+
     /// Local name of the hidden tool that a program of its own is.
     pub fn tool_name(&self) -> String {
         format!("command__{}", self.name.replace('/', "__"))
