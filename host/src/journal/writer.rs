@@ -84,8 +84,10 @@ impl Journal {
         let ttl = *lock(&self.0.keep);
         self.0.store.batch(vec![Op::Put { tree: Tree::Journal, key, value, ttl }]).await?;
         self.remember(&record);
-        // Nobody may be listening.
-        let _ = self.0.announce.send(record.clone());
+        if self.0.announce.receiver_count() > 0 {
+            // The last listener may have left just now.
+            let _ = self.0.announce.send(record.clone());
+        }
         Ok(record)
     }
 
