@@ -3,6 +3,7 @@
 use super::context::TurnContext;
 use super::history::Viewer;
 use super::model_step::listen;
+use super::room::percent;
 use super::window::View;
 use super::{Silent, keep, summary};
 use crate::catalog::{Admitted, Sight};
@@ -56,7 +57,9 @@ async fn summed_up(cx: &TurnContext) -> Result<Compacted, SessionError> {
     };
     let past = viewer.view(keep::past_of(&transcript));
     let view = View::new(past, old.map(|(text, _)| text), false);
-    let Some(plan) = summary::plan(&view, config.keep_tokens, config.keep_messages) else {
+    // as much as a turn would keep in this window
+    let most = percent(cx.ports.context_window, config.at_percent) / 2;
+    let Some(plan) = summary::plan(&view, config.keep_tokens.min(most), config.keep_messages) else {
         return Ok(Compacted::Nothing);
     };
     let stop = cx.ports.stop.signal();
