@@ -23,6 +23,7 @@ use plugin_sdk::{
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{Mutex, mpsc};
 
 pub use clean::clean;
@@ -110,7 +111,7 @@ impl Adapter for Console {
         if config.mode == Mode::Terminal {
             screen::animate(&screen);
         }
-        let reader = Arc::new(Reader { config, state, input: Mutex::new(rx) });
+        let reader = Arc::new(Reader { config, state, input: Mutex::new(rx), refused: AtomicU32::new(0) });
         Ok(Connection { receive: reader, send: screen.clone(), edit: screen.clone(), lookup: screen })
     }
 }
@@ -120,7 +121,13 @@ struct Reader {
     config: ConsoleConfig,
     state: Arc<state::State>,
     input: Mutex<mpsc::UnboundedReceiver<Input>>,
+    /// Questions that got "no" because the input was over.
+    refused: AtomicU32,
 }
+
+/// So many questions get "no" after the end of the input. One that "no" does not answer is asked again, so then
+/// the turn is stopped.
+const REFUSALS: u32 = 3;
 
 impl Reader {
     fn message(&self, text: String) -> Delivery {
@@ -147,7 +154,8 @@ impl Reader {
     /// End of input: an open question gets "no", then the last turn is awaited.
     async fn at_end(&self) -> Option<Delivery> {
         if self.state.take_question() {
-            return Some(self.message("no".into()));
+            let before = self.refused.fetch_add(1, Ordering::Relaxed);
+            return Some(self.message(if before < REFUSALS { "no" } else { "/stop" }.into()));
         }
         self.state.wait_idle_or_question().await;
         if self.state.question_open() {

@@ -72,6 +72,29 @@ async fn end_of_input_answers_an_open_question_with_no() {
 }
 
 #[tokio::test]
+async fn a_question_that_no_does_not_answer_ends_with_the_turn() {
+    let c = Console.connect(config(Some("dim the lamp"))).await.unwrap();
+    let (first, _) = text_of(&c.receive.next().await.unwrap());
+    let mut said = Vec::new();
+    for n in 0..4 {
+        let piece = plugin_sdk::Outgoing {
+            kind: plugin_sdk::OutgoingKind::Question,
+            conversation: place(),
+            segments: vec![Segment::plain("which room?")],
+            reply_to: None,
+            idempotency_key: format!("q{n}"),
+        };
+        c.send.send(piece).await.unwrap();
+        let (id, text) = text_of(&c.receive.next().await.unwrap());
+        said.push(text);
+        settle(&c.edit, &id).await;
+    }
+    assert_eq!(said, ["no", "no", "no", "/stop"]);
+    settle(&c.edit, &first).await;
+    assert!(matches!(c.receive.next().await.unwrap().event, Inbound::Closed));
+}
+
+#[tokio::test]
 async fn stop_ends_the_stream() {
     let c = Console.connect(config(Some("x"))).await.unwrap();
     c.receive.next().await.unwrap();

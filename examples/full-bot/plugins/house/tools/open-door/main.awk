@@ -1,0 +1,1 @@
+function main() { set("door", "open"); print "The front door is open." }
