@@ -61,7 +61,7 @@ fn the_example_bot_asks_in_each_of_the_four_ways() {
         "/lamp hall 50\nsession\n/lamp kitchen 20\nopen the front door\nno\n/house\n",
     );
     assert!(asked.out.contains("kitchen is at 20 %") && asked.out.contains("door is locked"), "{}", asked.out);
-    assert_eq!(asked.out.matches("May I run").count(), 2, "{}", asked.out);
+    assert_eq!((asked.out + &asked.err).matches("May I run").count(), 2, "{}", asked.err);
 }
 
 fn files(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
