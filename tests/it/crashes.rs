@@ -32,8 +32,9 @@ impl Talk {
         let (tx, events) = channel();
         let stdout = child.stdout.take().expect("stdout");
         std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let event = serde_json::from_str(&line).unwrap_or(Value::Null);
+            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                let event = serde_json::from_str(&line).unwrap_or(Value::String(line));
                 if tx.send(event).is_err() {
                     return;
                 }
@@ -58,7 +59,7 @@ impl Talk {
                 panic!("{e}: not {outcome}: {texts:#?}\n{seen:?}\n{status:?}\n{errors}")
             });
             texts.extend(text_of(&event));
-            seen.push(event["event"].clone());
+            seen.push(event.clone());
             if event["event"] == "outcome" && event["outcome"] == outcome {
                 return texts;
             }
