@@ -129,7 +129,7 @@ impl ToolExecutor {
 
     /// The remembered yes that covers a tool as it is.
     pub(super) fn standing_grant(&self, tool: &Tool, policy: &LivePolicy) -> Option<String> {
-        let grants = self.turn.as_ref()?.ports.gates.grants.as_ref()?;
+        let grants = self.turn.as_ref()?.ports.gates.grants.as_ref().filter(|g| !g.is_empty())?;
         let remember = Duration::from_secs(policy.input().approval.remember_days.saturating_mul(86_400));
         grants.standing(&tool.qualified, &tool.tool_hash(), remember)
     }

@@ -115,6 +115,11 @@ pub struct SessionGrants {
 }
 
 impl SessionGrants {
+    /// Nothing is allowed: the usual case, and the cheapest to know.
+    pub fn is_empty(&self) -> bool {
+        lock(&self.list).is_empty()
+    }
+
     /// The grant that covers a tool as it is now, unless it lay unused for longer than `remember`.
     pub fn standing(&self, tool: &str, tool_hash: &str, remember: Duration) -> Option<String> {
         let now = self.grants.0.clock.now();
