@@ -318,7 +318,8 @@ fn config(write: &str, execute: &str) -> String {
     format!(
         "[access]\nmode = \"open\"\nmasters = [\"telegram:m\"]\ntrusted = [\"telegram:t\", \"telegram:boss\"]\n\
          [approval]\nwrite_mode = \"{write}\"\nexecute_mode = \"{execute}\"\n\
-         [limits]\ncards_per_principal = 100\nplaces_per_principal = 100\nmax_concurrent_turns = 100\n"
+         [limits]\ncards_per_principal = 100\nplaces_per_principal = 100\nmax_concurrent_turns = 100\n\
+         turns_per_user_per_minute = 10000\n"
     )
 }
 
