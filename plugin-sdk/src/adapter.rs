@@ -1,22 +1,10 @@
 //! What a channel adapter is: four one-way parts and a declaration of limits.
 
-use crate::{CommandCall, ConversationRef, MediaRef, Message, Segment};
+use crate::{AdapterLimits, CommandCall, ConversationRef, Dialect, MediaRef, Message, Segment};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::marker::Send as SendBound;
 use std::sync::Arc;
-
-/// Unit of a text limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TextUnit {
-    /// UTF-16 code units.
-    Utf16,
-    /// Unicode scalars.
-    Chars,
-    /// Bytes.
-    Bytes,
-}
 
 /// What a platform can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,36 +23,6 @@ pub enum Ability {
     Reply,
     Roles,
     Stream,
-}
-
-/// How rendered text is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dialect {
-    /// Text beside entities.
-    Entities,
-    /// Discord's Markdown.
-    DiscordMarkdown,
-    /// CommonMark.
-    Markdown,
-    /// Plain text.
-    Plain,
-}
-
-/// Limits an adapter declares.
-// SHAPE: 07 §2
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AdapterLimits {
-    /// Longest text.
-    pub text_max: usize,
-    /// Its unit.
-    pub text_unit: TextUnit,
-    /// Milliseconds between two edits.
-    pub edit_interval_ms: u64,
-    /// Most menu commands.
-    pub commands_max: usize,
-    /// Whether a repeated send is recognised.
-    pub idempotent_send: bool,
 }
 
 /// What an adapter declares about itself.

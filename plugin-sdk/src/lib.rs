@@ -8,16 +8,18 @@ mod call;
 mod context;
 mod diagnostic;
 mod hook;
+mod limits;
 mod message;
 mod middleware;
 pub mod ports;
 mod principal;
 mod result;
+mod rich;
 mod tool;
 
 pub use adapter::{
-    Ability, Adapter, AdapterError, AdapterInfo, AdapterLimits, Connection, Delivery, Dialect, Draft, Edit, Inbound,
-    Lookup, Outgoing, OutgoingKind, Receive, Send, SendError, Sent, Settled, TextUnit, Unsupported,
+    Ability, Adapter, AdapterError, AdapterInfo, Connection, Delivery, Draft, Edit, Inbound, Lookup, Outgoing,
+    OutgoingKind, Receive, Send, SendError, Sent, Settled, Unsupported,
 };
 pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable, CommandLine, Dedicated};
 pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};
@@ -25,6 +27,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Related, Severity, Span};
 pub use hook::{
     BodyStatus, HookError, HookEvent, HookEventKind, HookHandler, HookPayload, HookRegistration, HookResult,
 };
+pub use limits::{AdapterLimits, Dialect, EditInterval, SendRate, TextUnit};
 pub use message::{
     Addressed, Button, ButtonStyle, CommandCall, ForwardEntry, MediaRef, MediaSource, MentionTarget, Message, ReplyTo,
     Segment, TextFormat,
@@ -32,6 +35,7 @@ pub use message::{
 pub use middleware::{RunNext, ToolCall, ToolMiddleware, ToolNext};
 pub use principal::{ConversationRef, OwnerPath, Principal, Role, Scope, SenderKind};
 pub use result::{ContentBlock, ErrorCode, ImageData, ToolArtifact, ToolError, ToolResult, ToolUse};
+pub use rich::{EntityKind, RichText, TextEntity};
 pub use tool::{
     Approval, Capability, ChatCommand, ContextRetention, ExecutionMode, PreviewMode, ToolDef, ToolExample, ToolOptions,
 };

@@ -62,13 +62,8 @@ impl Channel {
     }
 
     pub(crate) fn attach(self: &Arc<Self>, host: &Arc<Host>) -> tokio::task::JoinHandle<()> {
-        let limits = AdapterLimits {
-            text_max: 1 << 20,
-            text_unit: TextUnit::Chars,
-            edit_interval_ms: 0,
-            commands_max: 10,
-            idempotent_send: true,
-        };
+        let limits =
+            AdapterLimits { commands_max: 10, idempotent_send: true, ..AdapterLimits::text(1 << 20, TextUnit::Chars) };
         let buttons = if self.kind == "console" { vec![] } else { vec![Ability::Buttons] };
         let info = AdapterInfo { kind: self.kind.into(), limits, abilities: buttons, dialect: Dialect::Markdown };
         let connection =

@@ -18,7 +18,7 @@ mod terminal;
 use async_trait::async_trait;
 use plugin_sdk::{
     Ability, Adapter, AdapterError, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery,
-    Dialect, Inbound, Message, Principal, Receive, Segment, TextUnit,
+    Dialect, EditInterval, Inbound, Message, Principal, Receive, Segment, TextUnit,
 };
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -86,11 +86,10 @@ impl Adapter for Console {
         AdapterInfo {
             kind: "console".into(),
             limits: AdapterLimits {
-                text_max: 1 << 20,
-                text_unit: TextUnit::Chars,
-                edit_interval_ms: 50,
+                edit_interval_ms: EditInterval::same(50),
                 commands_max: 1000,
                 idempotent_send: true,
+                ..AdapterLimits::text(1 << 20, TextUnit::Chars)
             },
             abilities: vec![Ability::Edit, Ability::Typing, Ability::Commands, Ability::Reply, Ability::Stream],
             dialect: Dialect::Markdown,

@@ -100,13 +100,8 @@ impl Lookup for Line {
 }
 
 fn info() -> AdapterInfo {
-    let limits = AdapterLimits {
-        text_max: 1 << 20,
-        text_unit: TextUnit::Chars,
-        edit_interval_ms: 0,
-        commands_max: 100,
-        idempotent_send: true,
-    };
+    let limits =
+        AdapterLimits { commands_max: 100, idempotent_send: true, ..AdapterLimits::text(1 << 20, TextUnit::Chars) };
     AdapterInfo { kind: "console".into(), limits, abilities: vec![Ability::Reply], dialect: Dialect::Markdown }
 }
 

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use crate::endpoint::Endpoint;
 use crate::turn::{TurnEvent, TurnEvents};
-use plugin_sdk::{Ability, ConversationRef, Draft};
+use plugin_sdk::{Ability, ConversationRef, Draft, Scope};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -66,7 +66,11 @@ struct Forward {
 
 impl Forward {
     async fn run(&self, mut queue: mpsc::UnboundedReceiver<TurnEvent>) {
-        let interval = Duration::from_millis(self.endpoint.info.limits.edit_interval_ms);
+        let intervals = self.endpoint.info.limits.edit_interval_ms;
+        let interval = Duration::from_millis(match self.conversation.scope {
+            Scope::Private => intervals.private,
+            Scope::Group | Scope::Channel => intervals.group,
+        });
         while let Some(mut event) = queue.recv().await {
             // Of several drafts only the newest is worth an edit.
             while let (TurnEvent::Draft(_), Ok(next)) = (&event, queue.try_recv()) {

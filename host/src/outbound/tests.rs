@@ -72,13 +72,7 @@ impl Lookup for Scripted {
 fn endpoint(channel: &Arc<Scripted>, idempotent: bool) -> Arc<Endpoint> {
     let connection =
         Connection { receive: channel.clone(), send: channel.clone(), edit: channel.clone(), lookup: channel.clone() };
-    let limits = AdapterLimits {
-        text_max: 100,
-        text_unit: TextUnit::Chars,
-        edit_interval_ms: 0,
-        commands_max: 0,
-        idempotent_send: idempotent,
-    };
+    let limits = AdapterLimits { idempotent_send: idempotent, ..AdapterLimits::text(100, TextUnit::Chars) };
     let info = AdapterInfo { kind: "test".into(), limits, abilities: vec![], dialect: Dialect::Markdown };
     Arc::new(Endpoint { id: "test/main".into(), info, connection, place: None, since: Utc::now() })
 }

@@ -208,13 +208,8 @@ impl Lookup for Channel {
 
 /// What the channel of a platform can do: the console has no buttons, every other has.
 pub(super) fn info(platform: &str) -> AdapterInfo {
-    let limits = AdapterLimits {
-        text_max: 1 << 20,
-        text_unit: TextUnit::Chars,
-        edit_interval_ms: 0,
-        commands_max: 100,
-        idempotent_send: true,
-    };
+    let limits =
+        AdapterLimits { commands_max: 100, idempotent_send: true, ..AdapterLimits::text(1 << 20, TextUnit::Chars) };
     let abilities = match platform {
         CONSOLE => vec![Ability::Reply],
         _ => vec![Ability::Reply, Ability::Buttons],
