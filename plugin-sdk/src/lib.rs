@@ -19,7 +19,7 @@ mod tool;
 
 pub use adapter::{
     Ability, Adapter, AdapterError, AdapterInfo, Connection, Delivery, Draft, Edit, Inbound, Lookup, Outgoing,
-    OutgoingKind, Receive, Send, SendError, Sent, Settled, Unsupported,
+    OutgoingKind, PauseScope, PieceField, Receive, Send, SendError, Sent, Settled, Unsupported,
 };
 pub use call::{CallContext, CallPolicy, CallRequest, CallResult, Callable, CommandLine, Dedicated};
 pub use context::{CancellationSignal, Cancelled, EffectivePolicy, HostSlot, Origin, OriginKind, ToolExecutionContext};

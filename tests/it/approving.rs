@@ -210,10 +210,10 @@ impl Lookup for Channel {
     async fn member(&self, _: &ConversationRef, _: &str) -> Result<Vec<String>, SendError> {
         Ok(Vec::new())
     }
-    async fn download(&self, _: &MediaRef) -> Result<Vec<u8>, SendError> {
+    async fn download(&self, _: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Ok(Vec::new())
     }
-    async fn set_commands(&self, _: &[(String, String)]) -> Result<(), SendError> {
+    async fn set_commands(&self, _language: Option<&str>, _: &[(String, String)]) -> Result<(), SendError> {
         Ok(())
     }
     async fn probe(&self) -> Result<(), SendError> {

@@ -98,7 +98,7 @@ impl Adapter for Console {
 
     async fn connect(&self, config: serde_json::Value) -> Result<Connection, AdapterError> {
         let config: ConsoleConfig =
-            serde_json::from_value(config).map_err(|e| AdapterError { message: format!("console settings: {e}") })?;
+            serde_json::from_value(config).map_err(|e| AdapterError::passing(format!("console settings: {e}")))?;
         let state = Arc::new(state::State::default());
         let (tx, rx) = mpsc::unbounded_channel();
         match (&config.once, config.mode) {

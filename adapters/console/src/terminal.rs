@@ -55,7 +55,7 @@ impl validate::Validator for Words {
 impl Helper for Words {}
 
 fn editor(config: &ConsoleConfig) -> Result<Editor<Words, FileHistory>, AdapterError> {
-    let fail = |e: ReadlineError| AdapterError { message: format!("terminal: {e}") };
+    let fail = |e: ReadlineError| AdapterError::passing(format!("terminal: {e}"));
     let settings = Config::builder()
         .max_history_size(HISTORY_LINES)
         .map_err(fail)?

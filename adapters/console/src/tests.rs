@@ -60,6 +60,7 @@ async fn end_of_input_answers_an_open_question_with_no() {
         kind: plugin_sdk::OutgoingKind::Question,
         conversation: place(),
         segments: vec![Segment::plain("sure?")],
+        entities: vec![],
         reply_to: None,
         idempotency_key: "q".into(),
     };
@@ -81,6 +82,7 @@ async fn a_question_that_no_does_not_answer_ends_with_the_turn() {
             kind: plugin_sdk::OutgoingKind::Question,
             conversation: place(),
             segments: vec![Segment::plain("which room?")],
+            entities: vec![],
             reply_to: None,
             idempotency_key: format!("q{n}"),
         };

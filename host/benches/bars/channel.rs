@@ -88,10 +88,10 @@ impl Lookup for Line {
     async fn member(&self, _conversation: &ConversationRef, _user_id: &str) -> Result<Vec<String>, SendError> {
         Ok(Vec::new())
     }
-    async fn download(&self, _media: &MediaRef) -> Result<Vec<u8>, SendError> {
+    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Ok(Vec::new())
     }
-    async fn set_commands(&self, _commands: &[(String, String)]) -> Result<(), SendError> {
+    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
         Ok(())
     }
     async fn probe(&self) -> Result<(), SendError> {

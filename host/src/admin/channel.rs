@@ -81,11 +81,11 @@ impl Lookup for Attached {
         Ok(vec!["owner".into(), "admin".into()])
     }
 
-    async fn download(&self, _media: &MediaRef) -> Result<Vec<u8>, SendError> {
+    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Err(Unsupported { op: "download" }.into())
     }
 
-    async fn set_commands(&self, _commands: &[(String, String)]) -> Result<(), SendError> {
+    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
         Ok(())
     }
 

@@ -88,7 +88,7 @@ impl Forward {
         let edit = &self.endpoint.connection.edit;
         let can = |ability| self.endpoint.info.can(ability);
         let shown = match event {
-            TurnEvent::Draft(text) if can(Ability::Edit) => {
+            TurnEvent::Draft(text) if can(Ability::Stream) => {
                 edit.draft(Draft { conversation: self.conversation.clone(), text }).await
             }
             TurnEvent::Progress(label) if can(Ability::Typing) => {

@@ -63,6 +63,7 @@ impl Outbound {
                 kind: piece.kind,
                 conversation: piece.conversation.clone(),
                 segments: segments.clone(),
+                entities: Vec::new(),
                 reply_to: piece.reply_to.clone(),
                 idempotency_key: key.clone(),
             };
@@ -73,7 +74,7 @@ impl Outbound {
             match passed {
                 Ok(id) => return Ok(id),
                 Err(SendError::NotModified) => return Ok(edits.unwrap_or_default().to_string()),
-                Err(SendError::RetryAfter(seconds)) => {
+                Err(SendError::RetryAfter { seconds, .. }) => {
                     let seconds = if seconds.is_finite() { seconds.clamp(0.0, 900.0) } else { 900.0 };
                     self.clock.sleep(Duration::from_secs_f64(seconds)).await;
                 }

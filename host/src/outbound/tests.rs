@@ -58,10 +58,10 @@ impl Lookup for Scripted {
     async fn member(&self, _: &ConversationRef, _: &str) -> Result<Vec<String>, SendError> {
         Ok(Vec::new())
     }
-    async fn download(&self, _: &MediaRef) -> Result<Vec<u8>, SendError> {
+    async fn download(&self, _: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Ok(Vec::new())
     }
-    async fn set_commands(&self, _: &[(String, String)]) -> Result<(), SendError> {
+    async fn set_commands(&self, _language: Option<&str>, _: &[(String, String)]) -> Result<(), SendError> {
         Ok(())
     }
     async fn probe(&self) -> Result<(), SendError> {
@@ -112,7 +112,11 @@ async fn send(channel: &Arc<Scripted>, idempotent: bool, text: &str) -> Result<(
 #[tokio::test]
 async fn a_send_that_did_not_leave_is_tried_again() {
     let channel = Arc::new(Scripted::default());
-    channel.answers.lock().unwrap().extend([SendError::Transient("a".into()), SendError::RetryAfter(2.0)]);
+    channel
+        .answers
+        .lock()
+        .unwrap()
+        .extend([SendError::Transient("a".into()), SendError::RetryAfter { seconds: 2.0, scope: PauseScope::Chat }]);
     send(&channel, false, "hi").await.unwrap();
     assert_eq!(*channel.shown.lock().unwrap(), ["hi"]);
 }

@@ -195,10 +195,10 @@ impl Lookup for Channel {
         let owner = conversation.platform == CONSOLE;
         Ok(if owner { vec!["owner".into(), "admin".into()] } else { Vec::new() })
     }
-    async fn download(&self, _media: &MediaRef) -> Result<Vec<u8>, SendError> {
+    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Ok(Vec::new())
     }
-    async fn set_commands(&self, _commands: &[(String, String)]) -> Result<(), SendError> {
+    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
         Ok(())
     }
     async fn probe(&self) -> Result<(), SendError> {
