@@ -2,9 +2,11 @@
 
 mod abuse;
 mod answering;
+mod asking;
 mod approving;
 mod anthropic;
 mod budget;
+mod channel;
 mod chatting;
 mod contract;
 mod crashes;
@@ -16,6 +18,7 @@ mod faults;
 mod folders;
 mod hooks;
 mod health;
+mod letting_in;
 mod live;
 mod live_drain;
 mod live_faults;

@@ -1,6 +1,6 @@
 //! A stranger on a platform, the code, and the master who takes it.
 
-use crate::approving::Channel;
+use crate::channel::Channel;
 use harness::TestBot;
 use host::app::{Host, HostOptions, StoreKind};
 use host::store::in_memory;

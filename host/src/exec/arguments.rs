@@ -219,13 +219,15 @@ fn masked(rule: Option<&Value>, value: &Value) -> Value {
     }
 }
 
+/// Whether a character could end a line, hide something or turn the order of what stands beside it.
+pub fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{34f}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
+}
+
 fn visible(text: &str) -> String {
-    let hides = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-            || matches!(c, '\u{feff}' | '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{34f}' | '\u{fff9}'..='\u{fffb}')
-            || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
-    };
     let shown: String = text.chars().map(|c| if hides(c) { escaped(c) } else { c.to_string() }).collect();
     // Nothing in the arguments ends the code block they stand in.
     shown.replace("```", "\\u0060\\u0060\\u0060")

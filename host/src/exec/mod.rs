@@ -26,6 +26,7 @@ mod state;
 mod tests;
 
 pub use approve::SHOWN_WHOLE;
+pub use arguments::hides;
 pub use artifacts::{ArtifactIndex, ArtifactRoom, Swept, ToolArtifactStore, preview, sweep_artifacts};
 pub use breaker::CircuitBreaker;
 pub use countdown::{Countdown, Paused};

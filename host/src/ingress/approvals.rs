@@ -5,7 +5,7 @@ use super::approve::one_line;
 use super::arrive::Arrived;
 use super::desk::Desk;
 use crate::admission::{Facts, is_approver};
-use crate::config::Texts;
+use crate::config::{SessionScope, Texts};
 use crate::journal::Event;
 use crate::session::{Act, Action, Grant, OpenQuestion, SessionKey, Wanted};
 use crate::store::StoreError;
@@ -34,7 +34,11 @@ async fn grants(desk: &Desk, arrived: &Arrived) -> Result<Vec<Grant>, StoreError
     let facts = &arrived.who.facts;
     let all = is_approver(facts, &desk.policy.read());
     let id = facts.principal.id();
-    let grants = desk.talk.grants.list(&arrived.who.session).await?;
+    let scope = desk.publisher.published().active.contents().bot.agent.session_scope;
+    let grants = match (all, scope) {
+        (true, SessionScope::User) => desk.talk.grants.list_in(&facts.conversation).await?,
+        _ => desk.talk.grants.list(&arrived.who.session).await?,
+    };
     Ok(grants.into_iter().filter(|g| all || g.requester == id).collect())
 }
 

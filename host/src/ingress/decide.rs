@@ -141,6 +141,8 @@ async fn pressed(desk: &Arc<Desk>, endpoint: &Arc<Endpoint>, press: &Press) -> R
         return Ok(invalid());
     };
     if !is_let_in(desk, press) {
+        let data = json!({ "reason": "press", "record_id": action.record, "effect": "refused" });
+        super::stranger::note(desk, "access.refused", &press.by.id(), data).await;
         return Ok(texts.get("approval-not-allowed", &[]));
     }
     let Some(decision) = action.action.decision() else { return other(desk, endpoint, press, &action).await };

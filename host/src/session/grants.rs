@@ -2,9 +2,11 @@
 
 use super::SessionKey;
 use super::sessions::head_key;
+use crate::config::SessionScope;
 use crate::store::{Key, Op, SharedStore, StoreError, Tree, update};
 use crate::task::SharedClock;
 use chrono::{DateTime, Utc};
+use plugin_sdk::{ConversationRef, Principal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,6 +36,15 @@ pub struct Grant {
     pub granted_at: DateTime<Utc>,
     /// When it last answered a call.
     pub used_at: DateTime<Utc>,
+}
+
+impl Grant {
+    /// Whether it was given in this place, whoever's session it is.
+    fn stands_in(&self, place: &ConversationRef) -> bool {
+        let Some((platform, user)) = self.requester.split_once(':') else { return false };
+        let who = Principal::person(platform, user, None);
+        [SessionScope::Conversation, SessionScope::User].iter().any(|s| SessionKey::of(place, &who, *s) == self.session)
+    }
 }
 
 /// What a session's people allowed; shared by everything that runs in it.
@@ -78,6 +89,15 @@ impl Grants {
         let found = self.0.store.scan_prefix(Tree::Grants, &head_key(session), None, usize::MAX).await?;
         // A grant that cannot be read allows nothing.
         let mut grants: Vec<Grant> = found.into_iter().filter_map(|(_, v)| serde_json::from_value(v).ok()).collect();
+        grants.sort_by_key(|g| g.granted_at);
+        Ok(grants)
+    }
+
+    /// Everything that is allowed to anybody in a place, where everybody has a session of their own.
+    pub async fn list_in(&self, place: &ConversationRef) -> Result<Vec<Grant>, StoreError> {
+        let found = self.0.store.scan_prefix(Tree::Grants, &Key::new(), None, usize::MAX).await?;
+        let grants = found.into_iter().filter_map(|(_, v)| serde_json::from_value::<Grant>(v).ok());
+        let mut grants: Vec<Grant> = grants.filter(|g| g.stands_in(place)).collect();
         grants.sort_by_key(|g| g.granted_at);
         Ok(grants)
     }

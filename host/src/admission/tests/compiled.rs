@@ -122,3 +122,75 @@ fn lookups_are_asked_for_only_where_a_permit_needs_them() {
     assert!(compiled.needs_lookup("telegram") && !compiled.needs_lookup("discord"));
     assert_eq!(compiled.clause_count(), 2);
 }
+
+/// Numbers that look random and are always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % n
+    }
+
+    fn some<T: Clone>(&mut self, from: &[T], most: usize) -> Vec<T> {
+        (0..self.below(most + 1)).map(|_| from[self.below(from.len())].clone()).collect()
+    }
+}
+
+fn rolled_facts(dice: &mut Dice) -> Facts {
+    let senders = [SenderKind::User, SenderKind::User, SenderKind::Bot, SenderKind::AnonymousAdmin];
+    let thread = if dice.below(3) == 0 { "#9" } else { "" };
+    let id = dice.below(4).to_string();
+    let place = format!("{}:{}:-{id}{thread}", PLATFORMS[dice.below(3)], SCOPES[dice.below(3)]);
+    let role = [None, Some(Role::User), Some(Role::Trusted), Some(Role::Master)][dice.below(4)];
+    let mut f = with_sender(facts(&place, &id, role), senders[dice.below(4)]);
+    let held = names(&dice.some(&["owner", "administrator", "guild_owner"], 2));
+    f.platform_permissions = [None, Some(Ok(held)), Some(Err("no answer".into()))][dice.below(3)].clone();
+    f
+}
+
+/// The size of the contract: 10,000 tools and 1,000 people in places. Tools that differ in nothing the plain
+/// function reads are judged by it once.
+#[test]
+fn ten_thousand_tools_and_a_thousand_facts_agree() {
+    let mut dice = Dice(0x1234_5678_9abc_def1);
+    let kinds: Vec<(Rules, OwnerPath, bool)> = (0..300)
+        .map(|_| {
+            let made = rules(&dice.some(&PLATFORMS, 2), &dice.some(&SCOPES, 2), &dice.some(&PERMITS, 3));
+            (made, OwnerPath::new(OWNERS[dice.below(4)]), dice.below(10) > 0)
+        })
+        .collect();
+    let tools: Vec<(usize, Vec<String>)> =
+        (0..10_000).map(|i| (dice.below(kinds.len()), names(&[&format!("t{i}"), &format!("alias{i}")]))).collect();
+    let off: Vec<usize> = (0..40).map(|_| dice.below(tools.len())).collect();
+    let policy = LivePolicy::new(PolicyInput {
+        deny: off[..20].iter().map(|i| format!("t{i}")).collect(),
+        disabled: off[20..].iter().map(|i| format!("alias{i}")).collect(),
+        plugins_disabled: vec!["games".into()],
+        ..PolicyInput::default()
+    });
+    let guarded: Vec<Guarded<'_>> = tools
+        .iter()
+        .map(|(kind, names)| {
+            let (rules, owner, in_group) = &kinds[*kind];
+            Guarded { rules, owner, names, in_group: *in_group }
+        })
+        .collect();
+    let compiled = CompiledRules::new(guarded.iter().cloned());
+    let is_off: Vec<usize> = (0..tools.len()).map(|i| usize::from(off.contains(&i))).collect();
+    let (mut seen, all) = (0, 1_000 * guarded.len());
+    for _ in 0..1_000 {
+        let facts = rolled_facts(&mut dice);
+        let fast = compiled.admitted(&facts, &policy);
+        let mut plain = vec![[None::<bool>; 2]; kinds.len()];
+        for (i, (kind, _)) in tools.iter().enumerate() {
+            let judged = &mut plain[*kind][is_off[i]];
+            let wanted = *judged.get_or_insert_with(|| can_access_tool(&guarded[i], &facts, &policy).is_ok());
+            assert_eq!(fast.contains(i), wanted, "{:?}\n{facts:?}", kinds[*kind]);
+            seen += usize::from(wanted);
+        }
+    }
+    assert!((all / 50..all / 2).contains(&seen), "{seen} of {all} are admitted: both must be seen");
+}

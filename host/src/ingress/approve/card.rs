@@ -2,7 +2,7 @@
 
 use crate::admission::Opinion;
 use crate::config::Texts;
-use crate::exec::{ApprovalRequest, SHOWN_WHOLE};
+use crate::exec::{ApprovalRequest, SHOWN_WHOLE, hides};
 use std::time::Duration;
 
 /// Characters of a long value that stay in front, and behind.
@@ -14,7 +14,7 @@ pub(super) fn text(texts: &Texts, request: &ApprovalRequest, requester: &str, te
     let call = &request.call;
     let mut out = texts.get("approval-title", &[("tool", &format!("`{}`", call.tool))]);
     if let Some(title) = &call.title {
-        out.push_str(&format!("\n{}", one_line(title)));
+        out.push_str(&format!("\n\"{}\"", plain(title)));
     }
     out.push_str(&format!("\n{}", texts.get("approval-owner", &[("owner", &call.owner)])));
     out.push_str(&format!("\n{}", texts.get("approval-requester", &[("name", requester)])));
@@ -90,9 +90,10 @@ fn time(texts: &Texts, timeout: Duration) -> String {
 
 /// A text that somebody else wrote, on one line.
 pub(in crate::ingress) fn one_line(text: &str) -> String {
-    let hides = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     text.chars().filter(|c| !hides(*c)).take(200).collect()
+}
+
+/// The same without marks: it starts no heading, list or link, and looks like no line of the host.
+pub(in crate::ingress) fn plain(text: &str) -> String {
+    one_line(text).replace(['`', '*', '_', '[', ']', '~', '"'], " ").trim().to_string()
 }

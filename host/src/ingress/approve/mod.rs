@@ -3,6 +3,7 @@
 mod card;
 
 pub(super) use card::one_line;
+use card::plain;
 
 use super::desk::Desk;
 use crate::admission::{Facts, LivePolicy, Pending, is_approver, may_decide};
@@ -85,8 +86,7 @@ pub(super) fn pending<'a>(requester: &'a str, scope: Scope, gravity: Gravity) ->
 
 /// A person as others may read it: the name is only its own word.
 pub(super) fn shown_name(principal: &Principal) -> String {
-    let name = one_line(&principal.name).replace(['`', '*', '_', '[', ']', '~'], " ");
-    let (name, id) = (name.trim(), principal.id());
+    let (name, id) = (plain(&principal.name), principal.id());
     if name.is_empty() || name == principal.user_id { id } else { format!("{name} ({id})") }
 }
 

@@ -7,7 +7,7 @@ use crate::config::Texts;
 use crate::journal::Event;
 use crate::store::{Key, Op, StoreError, Tree};
 use plugin_sdk::ports::{Card, CardEnd, CardSink};
-use plugin_sdk::{Button, ButtonStyle};
+use plugin_sdk::{Button, ButtonStyle, ConversationRef};
 use serde_json::json;
 
 impl Questions {
@@ -53,13 +53,20 @@ impl Questions {
         Ok(questions.filter(|q| q.state == QuestionState::Lost && q.result.is_none()).collect())
     }
 
-    /// Edits the copies of a lost question; the one where it was asked gets **Ask again**.
+    /// Edits the copies of a lost question that can be `reached`; the one where it was asked gets **Ask again**.
+    /// Copies elsewhere wait until theirs can be.
     pub async fn show_lost(
         &self,
         question: &OpenQuestion,
+        reached: impl Fn(&ConversationRef) -> bool + Send,
         sink: &dyn CardSink,
         texts: &Texts,
     ) -> Result<(), StoreError> {
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            question.cards.iter().cloned().partition(|copy| reached(&copy.conversation));
+        if here.is_empty() && !elsewhere.is_empty() {
+            return Ok(());
+        }
         let text = texts.get("question-lost", &[]);
         let again = Action {
             action: Act::Again,
@@ -71,12 +78,12 @@ impl Questions {
         let id = self.new_actions(vec![again], KEPT).await?.pop().unwrap_or_default();
         let button = Button { id, label: texts.get("question-ask-again", &[]), style: ButtonStyle::Primary, url: None };
         let mut offered = false;
-        for copy in &question.cards {
-            let here = copy.conversation == question.conversation && !offered;
-            offered |= here;
+        for copy in &here {
+            let asked_here = copy.conversation == question.conversation && !offered;
+            offered |= asked_here;
             let card = Card {
                 text: question.text.clone(),
-                buttons: if here { vec![button.clone()] } else { Vec::new() },
+                buttons: if asked_here { vec![button.clone()] } else { Vec::new() },
                 typed: None,
                 attachment: None,
                 reply_to: None,
@@ -85,7 +92,8 @@ impl Questions {
             sink.edit(copy, &card).await;
         }
         let mut told = question.clone();
-        told.result = Some(text);
+        told.result = elsewhere.is_empty().then_some(text);
+        told.cards = elsewhere;
         self.0.store.batch(vec![Op::put_for(Tree::Questions, question.key(), written(&told), KEPT)]).await
     }
 }

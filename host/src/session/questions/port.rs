@@ -16,7 +16,7 @@ const EXTERNAL_CHARS: usize = 1000;
 /// Questions of one call of a plugin or server.
 const EXTERNAL_ASKS: usize = 3;
 /// A field that asks for one of these by name is declined when a plugin or server asks it.
-const SECRET_WORDS: [&str; 5] = ["password", "token", "secret", "key", "card"];
+const SECRET_WORDS: [&str; 6] = ["password", "token", "secret", "key", "apikey", "card"];
 
 /// Asks the person of one turn.
 pub struct QuestionPort {
@@ -86,7 +86,7 @@ impl QuestionPort {
             return refused("a plugin's question may have 1000 characters");
         }
         let typed = matches!(question.kind, QuestionKind::Text | QuestionKind::Number);
-        if typed && words_of(&question.question).iter().any(|word| SECRET_WORDS.contains(&word.as_str())) {
+        if typed && names_a_secret(&question.question) {
             return refused("a plugin may not ask a person for a secret");
         }
         if self.asked.fetch_add(1, Ordering::SeqCst) >= EXTERNAL_ASKS {
@@ -138,12 +138,21 @@ fn unanswered(question: &Question) -> Result<Answer, ToolError> {
     Err(ToolError::new("QUESTION_TIMEOUT", "nobody answered in time"))
 }
 
-/// Lower-case words, also those inside `apiKey` and `api_key`.
+/// Whether a text asks for a secret by name, one or several.
+fn names_a_secret(text: &str) -> bool {
+    let is =
+        |word: &str| SECRET_WORDS.contains(&word) || word.strip_suffix('s').is_some_and(|w| SECRET_WORDS.contains(&w));
+    words_of(text).iter().any(|word| is(word))
+}
+
+/// Lower-case words, also those inside `apiKey`, `APIKey` and `api_key`.
 fn words_of(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_lower = false;
-    for c in text.chars() {
-        let new = !c.is_alphanumeric() || (c.is_uppercase() && before_lower);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_acronym = chars.peek().is_some_and(|next| next.is_lowercase());
+        let new = !c.is_alphanumeric() || (c.is_uppercase() && (before_lower || ends_acronym));
         before_lower = c.is_lowercase();
         if new {
             words.push(String::new());

@@ -215,7 +215,9 @@ async fn after_a_restart_every_copy_says_so_and_one_offers_to_ask_again() {
     assert!(again.take_lost().await.unwrap().is_empty());
     let lost = again.lost().await.unwrap();
     let texts = Texts::shared(crate::config::Language::En);
-    again.show_lost(&lost[0], &*a.screen, &texts).await.unwrap();
+    again.show_lost(&lost[0], |_| false, &*a.screen, &texts).await.unwrap();
+    assert_eq!((a.screen.seen().len(), again.lost().await.unwrap().len()), (2, 1), "another connection is up");
+    again.show_lost(&lost[0], |_| true, &*a.screen, &texts).await.unwrap();
     assert!(again.lost().await.unwrap().is_empty());
     assert_eq!(a.screen.seen()[2..], ["edit 1 I was restarted. Ask again", "edit 2 I was restarted."]);
     let act = again.action(&once, &a.place).await.unwrap().unwrap();
