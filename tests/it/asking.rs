@@ -8,7 +8,7 @@ use harness::TestBot;
 use host::app::{Host, HostOptions, StoreKind};
 use host::journal::{Journal, Record};
 use host::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason};
-use host::store::{Key, SharedStore, Store, Tree, in_memory};
+use host::store::{Key, SharedStore, Tree, in_memory};
 use host::task::ManualClock;
 use plugin_sdk::{Addressed, ContentBlock, ConversationRef, ForwardEntry, Message, Principal, ReplyTo, Scope, Segment};
 use serde_json::{Value, json};
