@@ -76,25 +76,26 @@ fn host_blocks(input: &PromptInput<'_>) -> Vec<Block> {
 fn summaries(input: &PromptInput<'_>) -> String {
     let mut lines = Vec::new();
     let owners = input.catalog.deferred_by_owner();
-    if !owners.is_empty() {
-        lines.push(texts::SUMMARY_TOOLS.to_string());
-        lines.extend(owners.iter().map(|(owner, n)| format!("- {}: {n}", owner_name(owner))));
-    }
+    let owners = owners.iter().map(|(owner, n)| format!("- {}: {n}", owner_name(owner))).collect();
+    listed(&mut lines, texts::SUMMARY_TOOLS, owners);
     let mut skills: Vec<(usize, &Skill)> = visible_skills(input).filter(|(_, s)| !s.source.always).collect();
     let chosen = input.catalog.chosen();
     let named = |position: usize| chosen.is_some_and(|a| a.skills.contains(&position));
     skills.sort_by_key(|(i, s)| !(input.catalog.is_agents_skill(s) || named(*i)));
-    if !skills.is_empty() {
-        lines.push(texts::SUMMARY_SKILLS.to_string());
-        lines.extend(skills.iter().map(|(_, s)| format!("- {}: {}", s.qualified, one_line(&s.source.description))));
+    let skills = skills.iter().map(|(_, s)| format!("- {}: {}", s.qualified, one_line(&s.source.description)));
+    listed(&mut lines, texts::SUMMARY_SKILLS, skills.collect());
+    let line = |a: &Agent| format!("- {}: {}", input.catalog.mention(a), one_line(&a.source.about.description));
+    listed(&mut lines, texts::SUMMARY_AGENTS, other_agents(input).map(line).collect());
+    let finds = input.form == DeferredForm::Discover && input.catalog.offers("discover");
+    bounded(&lines, finds)
+}
+
+/// Items below their heading; no items, no heading. `true`: an item.
+fn listed(lines: &mut Vec<(bool, String)>, heading: &str, items: Vec<String>) {
+    if !items.is_empty() {
+        lines.push((false, heading.to_string()));
+        lines.extend(items.into_iter().map(|item| (true, item)));
     }
-    let agents: Vec<&Agent> = other_agents(input).collect();
-    if !agents.is_empty() {
-        lines.push(texts::SUMMARY_AGENTS.to_string());
-        let line = |a: &&Agent| format!("- {}: {}", input.catalog.mention(a), one_line(&a.source.about.description));
-        lines.extend(agents.iter().map(line));
-    }
-    bounded(&lines, input.form)
 }
 
 fn owner_name(owner: &str) -> &str {
@@ -111,28 +112,30 @@ fn one_line(text: &str) -> String {
     cut
 }
 
-/// As many lines as fit, the rest as a number.
-fn bounded(lines: &[String], form: DeferredForm) -> String {
-    let whole = lines.join("\n");
+/// As many lines as fit, the rest of the items as a number; `finds`: they can be looked for.
+fn bounded(lines: &[(bool, String)], finds: bool) -> String {
+    let whole = lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n");
     if whole.chars().count() <= SUMMARIES_MAX {
         return whole;
     }
-    let hint = if form == DeferredForm::Discover { "; use discover" } else { "" };
-    let reserve = format!("and {} more{hint}", lines.len()).chars().count() + 1;
-    let mut out = String::new();
-    let (mut used, mut shown) = (0, 0);
+    let items = lines.iter().filter(|(item, _)| *item).count();
+    let hint = if finds { "; use discover" } else { "" };
+    let reserve = format!("and {items} more{hint}").chars().count() + 1;
+    let mut shown: Vec<&(bool, String)> = Vec::new();
+    let mut used = 0;
     for line in lines {
-        let need = line.chars().count() + 1;
-        if used + need + reserve > SUMMARIES_MAX {
+        used += line.1.chars().count() + 1;
+        if used + reserve > SUMMARIES_MAX {
             break;
         }
-        out.push_str(line);
-        out.push('\n');
-        used += need;
-        shown += 1;
+        shown.push(line);
     }
-    out.push_str(&format!("and {} more{hint}", lines.len() - shown));
-    out
+    // a heading without an item below it says nothing
+    while shown.pop_if(|(item, _)| !*item).is_some() {}
+    let left = items - shown.iter().filter(|(item, _)| *item).count();
+    let mut out: Vec<String> = shown.into_iter().map(|(_, line)| line.clone()).collect();
+    out.push(format!("and {left} more{hint}"));
+    out.join("\n")
 }
 
 fn visible_skills<'a>(input: &'a PromptInput<'_>) -> impl Iterator<Item = (usize, &'a Skill)> {

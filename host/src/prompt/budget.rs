@@ -101,7 +101,9 @@ fn take(text: &str, n: usize) -> String {
 
 impl Slot {
     fn new(block: Block) -> Self {
-        let head = format!("## {}\n", block.title);
+        // one line, whatever its author wrote: a title cannot hold the heading of another block
+        let title = block.title.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+        let head = format!("## {}\n", title.collect::<Vec<_>>().join(" "));
         let text = block.body.trim().to_string();
         let original_chars = chars(&head) + chars(&text);
         Self { block, head, text, original_chars, kept: Kept::Full }
@@ -227,5 +229,13 @@ fn overflow(slots: &[Slot], budget: usize, total: usize) -> PromptOverflow {
 
 fn dropped_line(slots: &[Slot]) -> Option<String> {
     let names: Vec<&str> = slots.iter().filter(|s| s.kept == Kept::Dropped).map(|s| s.block.id.as_str()).collect();
-    (!names.is_empty()).then(|| format!("Left out of the instructions for lack of room: {}.", names.join(", ")))
+    (!names.is_empty()).then(|| format!("Left out of the instructions for lack of room: {}.", named(&names)))
+}
+
+/// Names of blocks in one line. A file of an agent may have any name, and a line break in it is none of the host's.
+fn named(names: &[&str]) -> String {
+    let plain = |name: &&str| -> String {
+        name.chars().map(|c| if c.is_control() || matches!(c, '[' | ']') { '_' } else { c }).collect()
+    };
+    names.iter().map(plain).collect::<Vec<_>>().join(", ")
 }

@@ -10,6 +10,7 @@ mod lanes;
 mod ledger;
 mod owed;
 mod questions;
+mod reading;
 mod repair;
 mod sessions;
 mod snapshot;

@@ -2,6 +2,7 @@
 
 use super::head::{Head, Running};
 use super::history::HistoryEntry;
+use super::reading::loaded_of;
 use super::repair::{Repaired, repair};
 use super::transcript::Transcript;
 use super::{LoadedSnapshot, SessionError, SessionKey};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Records read at once.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 
 /// All sessions of a host. Clones share the store.
 #[derive(Clone)]
@@ -45,10 +46,7 @@ impl Sessions {
 
     /// The loaded set as stored.
     pub async fn loaded(&self, session: &SessionKey) -> Result<LoadedSnapshot, SessionError> {
-        match self.store.get(Tree::Loaded, &head_key(session)).await? {
-            Some(value) => read(session.as_str(), "loaded set", value),
-            None => Ok(LoadedSnapshot::default()),
-        }
+        Ok(loaded_of(self.store.get(Tree::Loaded, &head_key(session)).await?))
     }
 
     /// Begins a turn: reads and repairs the history, notes that the turn runs. Of a long history only about the
@@ -85,39 +83,6 @@ impl Sessions {
         self.opened(head, turn_id, max_entries).await.map(Some)
     }
 
-    async fn opened(&self, head: Head, turn_id: &str, max_entries: u64) -> Result<Transcript, SessionError> {
-        let session = head.session.clone();
-        let mut stored = self.entries(&session, head.epoch, max_entries_from(&head, max_entries)).await?;
-        if let Some(covered) = head.covered().filter(|c| stored.iter().all(|e| e.n != c.n)) {
-            // An old summary stands before everything that was read.
-            let summary = self.entry(&session, head.epoch, covered.n).await?;
-            stored.splice(..0, summary);
-        }
-        let (history, repaired) = self.repaired(&session, head.epoch, stored).await?;
-        let loaded = self.loaded(&session).await?;
-        Ok(Transcript::new(self.clone(), turn_id.to_owned(), head, history, loaded, repaired))
-    }
-
-    /// One entry by its position.
-    pub async fn entry(&self, session: &SessionKey, epoch: u64, n: u64) -> Result<Option<HistoryEntry>, SessionError> {
-        let stored = self.store.get(Tree::History, &entry_key(session, epoch, n)).await?;
-        stored.map(|value| read(session.as_str(), "history entry", value)).transpose()
-    }
-
-    /// Up to `limit` entries behind the position `after`, in order.
-    pub async fn page(
-        &self,
-        session: &SessionKey,
-        epoch: u64,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<HistoryEntry>, SessionError> {
-        let prefix = Key::new().str(session.as_str()).u64(epoch);
-        let from = prefix.clone().u64(after);
-        let found = self.store.scan_prefix(Tree::History, &prefix, Some(&from), limit).await?;
-        found.into_iter().map(|(_, value)| read(session.as_str(), "history entry", value)).collect()
-    }
-
     pub(super) async fn repaired(
         &self,
         session: &SessionKey,
@@ -147,34 +112,6 @@ impl Sessions {
         self.store.batch(ops).await?;
         tracing::info!(code = "session::repaired", ?done, "transcript repaired");
         Ok((history, done))
-    }
-
-    pub(super) async fn entries(
-        &self,
-        session: &SessionKey,
-        epoch: u64,
-        from: u64,
-    ) -> Result<Vec<HistoryEntry>, SessionError> {
-        let prefix = Key::new().str(session.as_str()).u64(epoch);
-        let mut after = (from > 0).then(|| prefix.clone().u64(from));
-        let mut out: Vec<HistoryEntry> = Vec::new();
-        loop {
-            let page = self.store.scan_prefix(Tree::History, &prefix, after.as_ref(), PAGE).await?;
-            let whole = page.len() < PAGE;
-            after = page.last().map(|(key, _)| key.clone());
-            for (_, value) in page {
-                out.push(read(session.as_str(), "history entry", value)?);
-            }
-            if whole {
-                break;
-            }
-        }
-        if from > 0 {
-            // A cut history begins with a message, so that no result lies in it whose call was cut off.
-            let start = out.iter().position(|e| e.role() == "user").unwrap_or(out.len());
-            out.drain(..start);
-        }
-        Ok(out)
     }
 
     /// Changes a head by compare-and-swap; `None` when there is none and none is to be made.
@@ -296,11 +233,6 @@ impl Sessions {
             out.extend(page.into_iter().filter(|head| fits(head)));
         }
     }
-}
-
-/// Position behind which the newest `max_entries` begin; 0 = from the start.
-pub(super) fn max_entries_from(head: &Head, max_entries: u64) -> u64 {
-    head.last_n.saturating_sub(max_entries.saturating_mul(super::history::STRIDE))
 }
 
 pub(super) fn head_key(session: &SessionKey) -> Key {

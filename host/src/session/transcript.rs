@@ -2,8 +2,9 @@
 
 use super::head::{Ended, Head};
 use super::history::{HistoryEntry, STRIDE};
+use super::reading::loaded_of;
 use super::repair::Repaired;
-use super::sessions::{entry_key, head_key, max_entries_from, read, written};
+use super::sessions::{entry_key, head_key, read, written};
 use super::snapshot::Dropped;
 use super::{LoadedSnapshot, Owed, SessionError, SessionKey, Sessions};
 use crate::store::{Op, StoreError, Tree};
@@ -21,6 +22,17 @@ pub struct Transcript {
     pub(super) last_n: u64,
     /// Where this turn's own entries begin in `history`.
     pub(super) own: usize,
+    /// Position behind which the history was read; 0 = from the start.
+    from: u64,
+}
+
+/// What was read of a session.
+pub(super) struct Found {
+    pub(super) history: Vec<HistoryEntry>,
+    /// Position behind which the history was read; 0 = from the start.
+    pub(super) from: u64,
+    pub(super) loaded: LoadedSnapshot,
+    pub(super) repaired: Repaired,
 }
 
 /// The end of a turn.
@@ -43,17 +55,11 @@ pub struct Commit {
 }
 
 impl Transcript {
-    pub(super) fn new(
-        sessions: Sessions,
-        turn_id: String,
-        head: Head,
-        history: Vec<HistoryEntry>,
-        loaded: LoadedSnapshot,
-        repaired: Repaired,
-    ) -> Self {
+    pub(super) fn new(sessions: Sessions, turn_id: String, head: Head, found: Found) -> Self {
+        let Found { history, from, loaded, repaired } = found;
         let last_n = history.last().map_or(0, |e| e.n).max(head.last_n);
         let own = history.len();
-        Self { sessions, turn_id, head, history, loaded, repaired, last_n, own }
+        Self { sessions, turn_id, head, history, loaded, repaired, last_n, own, from }
     }
 
     /// Session key.
@@ -76,10 +82,9 @@ impl Transcript {
         &self.loaded
     }
 
-    /// Whether entries before the newest `max_entries` were not read and no summary stands for them.
-    pub fn is_cut(&self, max_entries: u64) -> bool {
-        let from = max_entries_from(&self.head, max_entries);
-        from > 0 && self.head.covered().is_none_or(|c| c.upto < from)
+    /// Whether older entries were not read and no summary stands for them.
+    pub fn is_cut(&self) -> bool {
+        self.from > 0 && self.head.covered().is_none_or(|c| c.upto < self.from)
     }
 
     /// What had to be repaired when the turn began.
@@ -142,10 +147,7 @@ impl Transcript {
             }
             if let Some(mine) = &commit.loaded {
                 let stored = store.get(Tree::Loaded, &key).await?;
-                let present: LoadedSnapshot = match &stored {
-                    Some(value) => read(session.as_str(), "loaded set", value.clone())?,
-                    None => LoadedSnapshot::default(),
-                };
+                let present = loaded_of(stored.clone());
                 ops.push(Op::check(Tree::Loaded, key.clone(), stored));
                 ops.push(Op::put(Tree::Loaded, key.clone(), written(&present.merged(mine, &commit.dropped))));
             }

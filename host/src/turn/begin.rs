@@ -34,7 +34,7 @@ impl<'a> Run<'a> {
             upto: summary.as_ref().map_or(0, |(_, upto)| *upto),
         };
         let (mentioned, answered) = (history::mentioned(&past), history::has_answer(&past));
-        let cut = transcript.as_ref().is_some_and(keep::is_cut);
+        let cut = transcript.as_ref().is_some_and(Transcript::is_cut);
         let view = View::new(viewer.view(past), summary.map(|(text, _)| text), cut);
         let catalog = Arc::new(Controller::new(CatalogInput {
             indexes: cx.with.indexes.clone(),

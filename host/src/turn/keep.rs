@@ -31,11 +31,6 @@ pub(super) async fn look(cx: &TurnContext) -> Result<Option<Transcript>, Session
     cx.ports.sessions.look(&cx.about.session, &cx.about.turn_id, MAX_ENTRIES).await
 }
 
-/// Whether the history is longer than what a turn reads of it.
-pub(super) fn is_cut(transcript: &Transcript) -> bool {
-    transcript.is_cut(MAX_ENTRIES)
-}
-
 /// Opens the session for this turn.
 pub(super) async fn open(cx: &TurnContext) -> Result<Transcript, SessionError> {
     let about = &cx.about;

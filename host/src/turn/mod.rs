@@ -13,6 +13,7 @@ mod finish;
 mod hands;
 mod history;
 mod hooks;
+mod images;
 mod interrupted;
 mod keep;
 mod model_step;

@@ -55,7 +55,11 @@ impl Answer {
             }
             ModelEvent::Call(call) => self.calls.push(call),
             ModelEvent::Opaque(part) => self.opaque.push(part),
-            ModelEvent::Answering(name) => self.model = Some(name),
+            ModelEvent::Answering(name) => {
+                self.model = Some(name);
+                // what the one before it was not sent, this one is
+                self.left_out.clear();
+            }
             ModelEvent::Usage(usage) => self.usage = usage,
             ModelEvent::Restart => {
                 *self = Self { left_out: std::mem::take(&mut self.left_out), ..Self::default() };

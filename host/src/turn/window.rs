@@ -1,9 +1,15 @@
 //! The view of a conversation under the window limit: whole oldest turns leave, never the running one.
 
+use super::images::older_images_in_words;
+use super::words::as_data;
 use crate::model::{ModelMessage, message_tokens};
 
 /// Stands where older turns stood.
 const NOT_SHOWN: &str = "[earlier messages not shown]";
+
+/// Most that the images of one request weigh as they are sent: services refuse a larger body altogether, and with it
+/// every later message of the session.
+const MAX_IMAGE_BYTES: usize = 12 << 20;
 
 /// One message of the view, where it is stored (0 = nowhere) and what it weighs.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +59,19 @@ pub(super) struct View {
     hidden: usize,
     /// Entries before the oldest turn here were never read.
     cut: bool,
-    /// What a provider counted for a whole request, and how many messages of `running` that had.
-    counted: Option<(u64, usize)>,
+    /// Prompt and tools of the next request, in tokens.
+    fixed: u64,
+    counted: Option<Counted>,
+}
+
+/// What a provider counted for a whole request.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    tokens: u64,
+    /// How many messages of `running` it had.
+    messages: usize,
+    /// What its prompt and tools were estimated at.
+    fixed: u64,
 }
 
 impl View {
@@ -66,6 +83,7 @@ impl View {
 
     /// Takes whole oldest turns out until a request has at most `room` tokens; `fixed` = prompt and tools.
     pub(super) fn limit(&mut self, fixed: u64, room: u64) {
+        self.fixed = fixed;
         while self.tokens(fixed) > room && self.hidden < self.past.len() {
             self.hidden += 1;
             self.counted = None;
@@ -87,7 +105,7 @@ impl View {
 
     /// A provider counted the request just made.
     pub(super) fn count(&mut self, input_tokens: u64) {
-        self.counted = Some((input_tokens, self.running.len()));
+        self.counted = Some(Counted { tokens: input_tokens, messages: self.running.len(), fixed: self.fixed });
     }
 
     /// The messages changed: what a provider counted is no longer theirs.
@@ -95,10 +113,11 @@ impl View {
         self.counted = None;
     }
 
-    /// What a request of now weighs.
+    /// What a request of now weighs: what was counted, and what came since, tools that were loaded among it.
     pub(super) fn tokens(&self, fixed: u64) -> u64 {
-        if let Some((seen, messages)) = self.counted {
-            return seen + self.running.iter().skip(messages).map(Line::tokens).sum::<u64>();
+        if let Some(seen) = self.counted {
+            let new = self.running.iter().skip(seen.messages).map(Line::tokens).sum::<u64>();
+            return seen.tokens + new + fixed.saturating_sub(seen.fixed);
         }
         let head = self.head().iter().map(message_tokens).sum::<u64>();
         fixed + head + self.shown().map(Line::tokens).sum::<u64>()
@@ -143,7 +162,8 @@ impl View {
                 return (name.clone(), "[host: too long to be shown here; load it again for its text]".to_string());
             }
             left -= chars;
-            (name.clone(), text.clone())
+            // here it stands among the host's words: none of its lines may pass for one of them, or for a head
+            (name.clone(), as_data(text))
         });
         let placed: Vec<(String, String)> = placed.collect();
         if summed.skills != placed {
@@ -171,6 +191,7 @@ impl View {
             out.push(ModelMessage::user(NOT_SHOWN));
         }
         out.extend(self.shown().map(|line| line.message.clone()));
+        older_images_in_words(&mut out, MAX_IMAGE_BYTES);
         out
     }
 }

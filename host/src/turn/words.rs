@@ -49,7 +49,7 @@ fn quoted_where(text: &str, forges: impl Fn(&str) -> bool) -> String {
     lines_of(text).into_iter().map(quote).collect::<Vec<_>>().join("\n")
 }
 
-/// A text that a model wrote about others' words, with no line that could pass for the host's or a head.
+/// A text of others among the host's words, with no line that could pass for the host's or a head.
 pub(super) fn as_data(text: &str) -> String {
     quoted_where(text, is_bracketed)
 }

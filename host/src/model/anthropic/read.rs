@@ -2,7 +2,7 @@
 //! block.
 
 use crate::model::remote::{
-    Answer, ErrorBody, Fault, MAX_HELD, Piece, RawCall, Reader, Reading, TextBuffer, classify, joined,
+    Answer, ErrorBody, Fault, MAX_CALLS, MAX_HELD, Piece, RawCall, Reader, Reading, TextBuffer, classify, joined,
 };
 use crate::model::{StopReason, Usage};
 use serde::Deserialize;
@@ -22,6 +22,7 @@ pub(super) struct MessageReader {
     ended: bool,
     /// Bytes beside the text.
     held: usize,
+    calls: usize,
     counts: Counts,
 }
 
@@ -97,6 +98,8 @@ impl Reader for MessageReader {
             "message_start" => self.counts.take(event.message.as_ref().and_then(|m| m.get("usage"))),
             "content_block_start" => {
                 let start = event.content_block.unwrap_or_default();
+                self.held += data.len();
+                self.bound();
                 return Ok(self.start(event.index.unwrap_or_default(), start));
             }
             "content_block_delta" => {
@@ -156,6 +159,7 @@ impl MessageReader {
         let text = |key: &str| start.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         self.by_index.insert(index, self.blocks.len());
         let kind = text("type");
+        self.calls += usize::from(kind == "tool_use");
         let mut shown = String::new();
         self.blocks.push(match kind.as_str() {
             "text" => {
@@ -223,7 +227,12 @@ impl MessageReader {
     fn hold(&mut self, delta: &Delta) {
         let parts = [&delta.partial_json, &delta.thinking, &delta.signature, &delta.data];
         self.held += parts.into_iter().flatten().map(|p| p.0.len() + 1).sum::<usize>();
-        if self.held > MAX_HELD {
+        self.bound();
+    }
+
+    /// Ends an answer that is written without an end, as if it were cut by length.
+    fn bound(&mut self) {
+        if self.held > MAX_HELD || self.calls > MAX_CALLS {
             (self.stop, self.ended) = (Some("max_tokens".into()), true);
         }
     }

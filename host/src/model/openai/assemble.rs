@@ -2,7 +2,7 @@
 //! may share an index, ids may be missing or repeat.
 
 use super::chunk::Fragment;
-use crate::model::remote::{RawCall, joined};
+use crate::model::remote::{MAX_CALLS, MAX_HELD, RawCall, joined};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(super) struct Assembler {
     calls: Vec<Open>,
     by_index: HashMap<u64, usize>,
-    /// Bytes of all arguments, and one for each fragment.
+    /// Bytes of all ids, names and arguments, and one for each fragment.
     held: usize,
 }
 
@@ -30,7 +30,7 @@ impl Assembler {
         let function = fragment.function.unwrap_or_default();
         let name = function.name.unwrap_or_default();
         let text = function.arguments.unwrap_or_default().0;
-        self.held += text.len() + 1;
+        self.held += id.len() + name.len() + text.len() + 1;
         let index = fragment.index.unwrap_or_else(|| self.unnumbered(&id));
         let current = self.by_index.get(&index).copied();
         let at = match current.and_then(|at| self.calls.get(at)) {
@@ -80,8 +80,9 @@ impl Assembler {
         (1..).zip(&self.calls).filter_map(|(n, c)| Some((n, c.signature.clone()?))).collect()
     }
 
-    pub(super) fn held(&self) -> usize {
-        self.held
+    /// Whether the model writes without an end.
+    pub(super) fn is_over(&self) -> bool {
+        self.held > MAX_HELD || self.calls.len() > MAX_CALLS
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::assemble::Assembler;
 use super::chunk::{self, Delta};
-use crate::model::remote::{Answer, ErrorBody, Fault, MAX_HELD, Reader, Reading, TextBuffer, classify};
+use crate::model::remote::{Answer, ErrorBody, Fault, Reader, Reading, TextBuffer, classify};
 use crate::model::{StopReason, Usage};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ impl ChatReader {
         for fragment in delta.tool_calls.into_iter().flatten() {
             self.calls.push(fragment);
         }
-        if self.calls.held() > MAX_HELD {
+        if self.calls.is_over() {
             (self.finish, self.done) = (Some("length".into()), true);
         }
         self.refused |= delta.refusal.is_some_and(|r| !r.0.is_empty());

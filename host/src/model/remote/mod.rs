@@ -48,6 +48,9 @@ const EVENTS_AHEAD: usize = 16;
 /// has lost its way; the answer ends there, as if it were cut by length.
 pub(super) const MAX_HELD: usize = 1 << 20;
 
+/// Most calls of one answer: far more than a turn runs, so that whoever writes more is cut off, not served.
+pub(super) const MAX_CALLS: usize = 1024;
+
 /// What one wire format is.
 pub(super) trait Wire: Send + Sync {
     /// Where a request goes, from the configured address or the vendor's.

@@ -180,3 +180,69 @@ async fn results_are_stored_while_later_calls_still_run() {
     let roles: Vec<&str> = history.iter().map(|e| e.role()).collect();
     assert_eq!(roles, ["user", "assistant", "tool"]);
 }
+
+#[tokio::test]
+async fn what_one_conversation_says_is_in_no_other() {
+    let table = Table::new(World::new().skill("lab", "cook", &[], |s| s.body = "The recipe.".into()));
+    let ann = facts("1", Role::User, Scope::Private);
+    let script = vec![calling(&[("a", "load_skill", json!({"name": "cook"}))]), text("Zanzibar it is.")];
+    table.run_in("telegram/main/private/1", &ann, "the word is zanzibar", script).await;
+    let group = facts("1", Role::User, Scope::Group);
+    for (key, who) in [
+        ("telegram/main/group/-100", &group),
+        ("telegram/main/group/-100/55", &group),
+        ("telegram/main/private/2", &ann),
+        ("telegram/main/private/1/7", &ann),
+    ] {
+        let (_, requests) = table.run_in(key, who, "what is the word?", vec![text("no idea")]).await;
+        let sent = format!("{} {:?}", requests[0].system, requests[0].messages).to_lowercase();
+        assert!(!sent.contains("zanzibar") && !sent.contains("the recipe"), "{key}: {sent}");
+    }
+    let (_, same) = table.run_in("telegram/main/private/1", &ann, "the word?", vec![text("zanzibar")]).await;
+    assert!(format!("{:?}", same[0].messages).contains("zanzibar"), "its own conversation has it");
+}
+
+#[test]
+fn what_was_loaded_since_a_count_weighs_too() {
+    let mut view = crate::turn::window::View::new(Vec::new(), None, false);
+    let line = |n, text: String| crate::turn::window::Line::new(n, ModelMessage::user(text));
+    view.running.push(line(1, "hi".into()));
+    view.limit(100, 10_000);
+    view.count(5_000);
+    assert_eq!(view.tokens(100), 5_000);
+    view.running.push(line(2, "word".repeat(100)));
+    assert_eq!((view.tokens(100), view.tokens(1_100), view.tokens(50)), (5_100, 6_100, 5_100));
+}
+
+/// Gives a picture of five mebibytes.
+struct Picture;
+
+#[async_trait]
+impl Callable for Picture {
+    async fn call(&self, _input: Map<String, Value>, _cx: &ToolExecutionContext) -> ToolResult {
+        let image = plugin_sdk::ImageData { mime: "image/png".into(), data: "A".repeat(5 << 20) };
+        ToolResult { content: vec![plugin_sdk::ContentBlock::Image { image }], ..ToolResult::text("") }
+    }
+}
+
+#[tokio::test]
+async fn pictures_of_a_whole_talk_never_make_a_request_too_large() {
+    let mut def = ToolDef::new("Picture").requires_approval(plugin_sdk::Approval::Never).capabilities([]);
+    def.options.always_loaded = true;
+    let table = Table::new(World::new().running("lab", "draw", def, Arc::new(Picture)));
+    let ann = facts("1", Role::User, Scope::Private);
+    for n in 0..4 {
+        let (_, requests) =
+            table.run(&ann, "draw", vec![calling(&[("a", "lab__draw", json!({}))]), text("there")]).await;
+        let blocks = requests[1].messages.iter().flat_map(|m| match m {
+            ModelMessage::Tool { content, .. } => content.clone(),
+            _ => Vec::new(),
+        });
+        let (mut sent, mut newest_is_sent) = (0, false);
+        for block in blocks {
+            newest_is_sent = matches!(block, plugin_sdk::ContentBlock::Image { .. });
+            sent += usize::from(newest_is_sent);
+        }
+        assert_eq!((sent, newest_is_sent), ((n + 1).min(2), true), "after {n}");
+    }
+}

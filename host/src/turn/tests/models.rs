@@ -122,6 +122,15 @@ async fn a_call_of_a_tool_that_was_left_out_is_not_run() {
     let (report, _) = table.run(&ann(), "go", script).await;
     assert_eq!(codes(&report), ["-", "TOOL_NOT_ALLOWED"]);
     assert_eq!(report.tool_calls[1].error.as_ref().unwrap().details["reason"], "not_loaded");
+    // another model was sent it
+    let other = vec![
+        ModelEvent::ToolRefused("maps__route".into(), "bad schema".into()),
+        ModelEvent::Restart,
+        ModelEvent::Answering("spare".into()),
+        raw_call("c", "maps__route", "{}"),
+    ];
+    let (report, _) = table.run(&ann(), "go", vec![ending(other, StopReason::ToolUse), text("ok")]).await;
+    assert_eq!(codes(&report), ["-"]);
 }
 
 #[tokio::test]

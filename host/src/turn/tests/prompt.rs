@@ -30,6 +30,17 @@ async fn summaries_stay_under_their_limit_and_name_the_rest_by_number() {
     let block = system.split("## What can be loaded\n").nth(1).unwrap().split("\n\n").next().unwrap();
     assert!(block.chars().count() <= 4_000, "{}", block.chars().count());
     assert!(block.chars().count() > 3_700);
-    assert!(block.lines().last().unwrap().ends_with("more; use discover"));
+    let shown = block.lines().filter(|l| l.starts_with("- lab__skill")).count();
+    assert_eq!(block.lines().last().unwrap(), format!("and {} more; use discover", 100 - shown), "items alone count");
     assert!(block.lines().all(|l| l.chars().count() <= 120 + 20));
+}
+
+#[tokio::test]
+async fn without_discover_nobody_is_told_to_use_it() {
+    let about = "words ".repeat(40);
+    let world = (0..100)
+        .fold(World::new(), |w, i| w.skill("lab", &format!("skill-{i:03}"), &[], |s| s.description = about.clone()));
+    let system = system(world.configured(|b| b.tools.disabled = vec!["discover".into()])).await;
+    let block = system.split("## What can be loaded\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert!(block.lines().last().unwrap().ends_with(" more") && !system.contains("discover"), "{block}");
 }

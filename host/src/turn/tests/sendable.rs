@@ -1,6 +1,6 @@
 //! Any prefix of any transcript is sendable after repair; no cut parts a call from its result.
 
-use crate::model::{ModelCall, ModelMessage};
+use crate::model::{ModelCall, ModelMessage, Opaque};
 use crate::session::{is_sendable, repair};
 use crate::turn::cut::cut_at;
 use crate::turn::window::Line;
@@ -23,18 +23,50 @@ fn block() -> impl Strategy<Value = ContentBlock> {
 pub(super) enum Made {
     Person(String),
     Says(String),
-    Calls { text: String, calls: usize, results: Vec<Vec<ContentBlock>>, order: usize, said_between: Option<String> },
+    Calls { text: String, called: Called, results: Vec<Vec<ContentBlock>>, order: usize, said_between: Option<String> },
     Orphan(usize),
+}
+
+/// How many calls a step makes, and how odd they are: ids, names and arguments as a model may write them.
+#[derive(Debug, Clone)]
+pub(super) struct Called {
+    calls: usize,
+    id: &'static str,
+    name: &'static str,
+    arguments: &'static str,
+    signed: bool,
+}
+
+fn called() -> impl Strategy<Value = Called> {
+    let long = "an_id_that_is_longer_than_what_either_of_the_two_providers_takes_in_a_request_of_theirs_";
+    let ids = prop::sample::select(vec!["call_", "call_", "toolu_", "ü ", "../../x\n", long]);
+    let names = prop::sample::select(vec![
+        "lab__look",
+        "lab__look",
+        "no such tool!",
+        "天气__查询",
+        "functions.lab__look",
+        long,
+    ]);
+    let arguments =
+        prop::sample::select(vec!["{}", "{\"city\":\"x\"}", "", "{\"a\":1,}", "\"{\\\"a\\\":1}\"", "[]", "null"]);
+    (1usize..5, ids, names, arguments, any::<bool>()).prop_map(|(calls, id, name, arguments, signed)| Called {
+        calls,
+        id,
+        name,
+        arguments,
+        signed,
+    })
 }
 
 pub(super) fn made() -> impl Strategy<Value = Made> {
     let results = prop::collection::vec(prop::collection::vec(block(), 0..3), 0..5);
-    let calls = (some_text(), 1usize..5, results, 0usize..5, prop::option::of(some_text()));
+    let calls = (some_text(), called(), results, 0usize..5, prop::option::of(some_text()));
     prop_oneof![
         2 => some_text().prop_map(Made::Person),
         2 => some_text().prop_map(Made::Says),
-        4 => calls.prop_map(|(text, calls, results, order, said_between)| Made::Calls {
-            text, calls, results, order, said_between
+        4 => calls.prop_map(|(text, called, results, order, said_between)| Made::Calls {
+            text, called, results, order, said_between
         }),
         1 => (0usize..4).prop_map(Made::Orphan),
     ]
@@ -44,17 +76,17 @@ fn user(text: String) -> ModelMessage {
     serde_json::from_value(serde_json::json!({"role": "user", "text": text})).unwrap()
 }
 
-fn assistant(text: String, ids: &[String]) -> ModelMessage {
-    let calls: Vec<ModelCall> = ids.iter().map(|id| call(id)).collect();
-    serde_json::from_value(serde_json::json!({"role": "assistant", "text": text, "calls": calls})).unwrap()
-}
-
-fn call(id: &str) -> ModelCall {
-    serde_json::from_value(serde_json::json!({"id": id, "name": "lab__look", "arguments": "{}"})).unwrap()
+fn assistant(text: String, ids: &[String], called: &Called) -> ModelMessage {
+    let (name, arguments) = (called.name.to_owned(), called.arguments.to_owned());
+    let call = |id: &String| ModelCall { id: id.clone(), name: name.clone(), arguments: arguments.clone() };
+    // of another maker: nobody here may be sent it
+    let part = Opaque { maker: "another".into(), after: 0, data: "c2lnbmVk".into() };
+    let opaque = if called.signed { vec![part] } else { Vec::new() };
+    ModelMessage::Assistant { text, calls: ids.iter().map(call).collect(), opaque }
 }
 
 fn result(id: &str, content: Vec<ContentBlock>) -> ModelMessage {
-    let (data, references) = (Value::Null, Vec::new());
+    let (data, references) = (Value::Null, vec!["lab__look".into(), "gone__tool".into()]);
     ModelMessage::Tool { call_id: id.into(), tool: "lab__look".into(), content, is_error: false, data, references }
 }
 
@@ -64,11 +96,11 @@ pub(super) fn written(steps: Vec<Made>) -> Vec<ModelMessage> {
     for step in steps {
         match step {
             Made::Person(text) => out.push(user(text)),
-            Made::Says(text) => out.push(assistant(text, &[])),
+            Made::Says(text) => out.push(ModelMessage::assistant(text, Vec::new())),
             Made::Orphan(n) => out.push(result(&format!("call_{n}"), vec![ContentBlock::text("lost")])),
-            Made::Calls { text, calls, results, order, said_between } => {
-                let ids: Vec<String> = (0..calls).map(|n| format!("call_{n}")).collect();
-                out.push(assistant(text, &ids));
+            Made::Calls { text, called, results, order, said_between } => {
+                let ids: Vec<String> = (0..called.calls).map(|n| format!("{}{n}", called.id)).collect();
+                out.push(assistant(text, &ids, &called));
                 out.extend(said_between.map(user));
                 let mut answered: Vec<ModelMessage> =
                     ids.iter().zip(results).map(|(id, content)| result(id, content)).collect();

@@ -158,3 +158,13 @@ proptest! {
         prop_assert_eq!(ids.len(), calls.len());
     }
 }
+
+#[tokio::test]
+async fn calls_without_an_end_are_cut_off() {
+    let out = ask(Turn::calls((0..1_100).map(|_| Call::new("a", json!({}))))).await;
+    assert_eq!(out.stopped(), Some(StopReason::Length));
+    let out = ask(Turn::calls((0..200).map(|_| Call::new("a", json!({}))))).await;
+    assert_eq!((out.stopped(), out.calls().len()), (Some(StopReason::ToolUse), 200));
+    let named = (0..4).map(|_| Call::new("n".repeat(400_000), json!({})));
+    assert_eq!(ask(Turn::calls(named)).await.stopped(), Some(StopReason::Length));
+}

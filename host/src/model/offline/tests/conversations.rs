@@ -186,3 +186,14 @@ fn meta_tools_are_never_the_answer() {
         matches!(&events[0], ModelEvent::Call(c) if c.name == "load_tool" && c.arguments.contains("maps__get-weather"))
     );
 }
+
+#[test]
+fn two_runs_of_a_talk_are_equal() {
+    let talk = || {
+        let mut world = World::new(vec![weather(), echo(), convert()]);
+        let words =
+            ["weather in Paris", "echo hello world", "北京天气", "convert 5 miles to km", "tell me a joke", "谢谢"];
+        (words.map(|text| world.say(text)), world.calls)
+    };
+    assert_eq!(talk(), talk());
+}

@@ -193,3 +193,17 @@ proptest! {
         prop_assert_eq!(ids.len(), calls.len());
     }
 }
+
+#[tokio::test]
+async fn calls_without_an_end_are_cut_off() {
+    let many = (0..1_100).map(|n| frag(&format!("{{\"index\":{n},\"function\":{{\"name\":\"a\"}}}}")));
+    let out = raw(many.chain([end("tool_calls")]).collect()).await;
+    assert_eq!(out.stopped(), Some(StopReason::Length));
+    let long = "n".repeat(400_000);
+    let named = |n: usize| frag(&format!("{{\"index\":{n},\"id\":\"{n}\",\"function\":{{\"name\":\"{long}\"}}}}"));
+    let out = raw((0..4).map(named).chain([end("tool_calls")]).collect()).await;
+    assert_eq!(out.stopped(), Some(StopReason::Length));
+    let few = (0..200).map(|n| frag(&format!("{{\"index\":{n},\"function\":{{\"name\":\"a\"}}}}")));
+    let out = raw(few.chain([end("tool_calls")]).collect()).await;
+    assert_eq!((out.stopped(), out.calls().len()), (Some(StopReason::ToolUse), 200));
+}
