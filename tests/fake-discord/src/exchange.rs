@@ -117,7 +117,11 @@ impl World {
         }
         let counted = self.options.rates;
         if let Err(limited) = self.buckets.take(&bucket, now, counted) {
-            return self.limited(number, &limited);
+            let mut settled = self.limited(number, &limited);
+            if limited.scope != RateScope::Global {
+                settled.headers.extend(self.buckets.headers(&bucket, now));
+            }
+            return settled;
         }
         let answer = match &asked.unread {
             Some(refusal) => Err(refusal.clone()),

@@ -172,6 +172,13 @@ pub enum GatewayFault {
         /// How many.
         last: usize,
     },
+    /// New connections wait at the door from now on, or are let in again: what happens meanwhile happens while nobody
+    /// is connected.
+    Hold {
+        /// Whether they wait.
+        #[serde(default = "yes")]
+        on: bool,
+    },
     /// The next connections are refused with 503.
     RefuseConnection {
         /// How many; 0 is every one.
@@ -224,6 +231,7 @@ pub(crate) struct Faults {
     pub(crate) close_on_identify: Option<(u16, Charges)>,
     pub(crate) refuse_resume: Charges,
     pub(crate) replay: usize,
+    pub(crate) hold: bool,
     pub(crate) refuse_connection: Charges,
     pub(crate) silent: Charges,
     pub(crate) burst: Option<(usize, u64)>,
@@ -244,6 +252,7 @@ impl Faults {
             }
             GatewayFault::RefuseResume { times } => self.refuse_resume = Charges::load(times),
             GatewayFault::Replay { last } => self.replay = last,
+            GatewayFault::Hold { on } => self.hold = on,
             GatewayFault::RefuseConnection { times } => self.refuse_connection = Charges::load(times),
             GatewayFault::Silent { times } => self.silent = Charges::load(times),
             GatewayFault::SlowBurst { guilds, pause_ms } => self.burst = Some((guilds, pause_ms)),

@@ -50,6 +50,9 @@ pub mod ids {
     };
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The README's examples are compiled too.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

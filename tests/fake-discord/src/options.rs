@@ -31,6 +31,8 @@ pub struct Options {
     pub rates: bool,
     /// Time between two heartbeats, milliseconds.
     pub heartbeat_ms: u64,
+    /// How much later than that a heartbeat may come, in real time, milliseconds.
+    pub grace_ms: u64,
     /// Time that must lie between two identifies, milliseconds; Discord has 5,000, tests that restart a bot 0.
     pub identify_ms: u64,
 }
@@ -46,6 +48,7 @@ impl Default for Options {
             presences: false,
             rates: true,
             heartbeat_ms: 41_250,
+            grace_ms: 20_000,
             identify_ms: 0,
         }
     }

@@ -213,6 +213,12 @@ async fn connect(
     Query(query): Query<HashMap<String, String>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
+    let mut changes = shared.changes();
+    while shared.look(|world| world.faults.hold) {
+        if changes.changed().await.is_err() {
+            break;
+        }
+    }
     if shared.change(|world| world.faults.refuse_connection.take()) {
         return (StatusCode::SERVICE_UNAVAILABLE, "no gateway").into_response();
     }

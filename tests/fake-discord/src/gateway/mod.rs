@@ -206,6 +206,9 @@ impl World {
                 if !resumable {
                     self.gateway.sessions.clear();
                 }
+                // the same connection may identify or resume next
+                self.gateway.sessions.values_mut().for_each(|session| session.line = None);
+                self.gateway.lines.values_mut().for_each(|line| line.session = None);
                 self.gateway.everyone(|| Frame::Text(json!({"op": 9, "d": resumable}).to_string()));
             }
             _ => {}

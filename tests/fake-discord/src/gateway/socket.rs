@@ -30,7 +30,7 @@ pub(crate) async fn serve(mut socket: WebSocket, shared: Shared, version_ok: boo
 
 async fn talk(socket: &mut WebSocket, shared: &Shared, number: u64, mut frames: mpsc::UnboundedReceiver<Frame>) -> End {
     // a client's heartbeats come in real time, so their absence is measured in it, whatever the server's clock says
-    let patience = Duration::from_millis(shared.look(|world| world.options.heartbeat_ms) * 3 / 2);
+    let patience = shared.look(|world| Duration::from_millis(world.options.heartbeat_ms + world.options.grace_ms));
     let mut patient_until = Instant::now() + patience;
     loop {
         tokio::select! {

@@ -75,7 +75,7 @@ pub(crate) fn apply(world: &mut World, (channel, message): (Id, Id), draft: Draf
 }
 
 pub(crate) fn delete(world: &mut World, channel: Id, message: Id) -> Answer {
-    world.seen(channel)?;
+    place::awake(world.seen(channel)?)?;
     let own = world.message(channel, message)?.author.id == seed::BOT;
     if !own {
         world.allowed(channel, bits::MANAGE_MESSAGES)?;

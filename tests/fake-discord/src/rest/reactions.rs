@@ -23,13 +23,15 @@ pub(crate) fn answer(world: &mut World, call: &Call, (channel, message): (Id, Id
     if !is_emoji(emoji) {
         return Err(Refusal::new(400, 10014, "Unknown Emoji"));
     }
+    if call.method != "GET" {
+        place::awake(world.seen(channel)?)?;
+    }
     match (call.method.as_str(), who) {
         ("GET", None) => {
             let users = found.reactions.iter().filter(|r| r.emoji == *emoji).flat_map(|r| &r.users);
             ok(users.filter_map(|id| world.users.get(id)).map(print::user).collect())
         }
         ("PUT", Some(&"@me")) => {
-            place::awake(world.seen(channel)?)?;
             let known = found.reactions.iter().any(|r| r.emoji == *emoji);
             if !known {
                 world.allowed(channel, bits::ADD_REACTIONS)?;

@@ -1,99 +1,10 @@
-//! A bot made with serenity lives on the fake as it would on Discord.
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+//! Messages, commands, presses, and what a break does to them.
 
+use crate::bot::{Running, SOON, intents, ready};
 use fake_discord::{
     Act, FakeDiscord, Fault, GatewayFault, InteractionKind, Options, RestEffect, RestFault, Say, Slash, bits, ids,
 };
-use serenity::all::{
-    ButtonStyle, Client, ClientBuilder, Command, CommandOptionType, Context, CreateActionRow, CreateAllowedMentions,
-    CreateAttachment, CreateButton, CreateCommand, CreateCommandOption, CreateInteractionResponse,
-    CreateInteractionResponseFollowup, CreateInteractionResponseMessage, CreateMessage, EditInteractionResponse,
-    EventHandler, GatewayIntents, HttpBuilder, Interaction, Message, Ready, ShardManager,
-};
-use std::sync::Arc;
-use std::time::Duration;
-
-const SOON: Duration = Duration::from_secs(20);
-
-/// Answers messages with a button, a command with a deferred text, and a press with an update.
-struct Bot;
-
-#[serenity::async_trait]
-impl EventHandler for Bot {
-    async fn ready(&self, ctx: Context, _: Ready) {
-        let option = CreateCommandOption::new(CommandOptionType::String, "city", "Where").required(true);
-        let command = CreateCommand::new("weather").description("Tells the weather").add_option(option);
-        Command::set_global_commands(&ctx.http, vec![command]).await.unwrap();
-    }
-
-    async fn message(&self, ctx: Context, message: Message) {
-        if message.author.bot || message.content.is_empty() {
-            return;
-        }
-        message.channel_id.broadcast_typing(&ctx.http).await.unwrap();
-        let button = CreateButton::new("u1:again").label("Again").style(ButtonStyle::Primary);
-        let answer = CreateMessage::new()
-            .content(format!("you said {}", message.content))
-            .reference_message(&message)
-            .allowed_mentions(CreateAllowedMentions::new())
-            .components(vec![CreateActionRow::Buttons(vec![button])])
-            .add_file(CreateAttachment::bytes(b"hello".to_vec(), "note.txt"));
-        message.channel_id.send_message(&ctx.http, answer).await.unwrap();
-    }
-
-    async fn interaction_create(&self, ctx: Context, interaction: Interaction) {
-        match interaction {
-            Interaction::Command(command) => {
-                command.defer(&ctx.http).await.unwrap();
-                let city = command.data.options.first().and_then(|o| o.value.as_str()).unwrap_or_default();
-                let text = format!("sunny in {city}");
-                command.edit_response(&ctx.http, EditInteractionResponse::new().content(text)).await.unwrap();
-                let more = CreateInteractionResponseFollowup::new().content("and warm").ephemeral(true);
-                command.create_followup(&ctx.http, more).await.unwrap();
-            }
-            Interaction::Component(press) => {
-                let update = CreateInteractionResponseMessage::new().content("pressed").components(Vec::new());
-                press.create_response(&ctx.http, CreateInteractionResponse::UpdateMessage(update)).await.unwrap();
-            }
-            _ => {}
-        }
-    }
-}
-
-/// A running bot; ends with the test.
-struct Running {
-    shards: Arc<ShardManager>,
-    task: tokio::task::JoinHandle<serenity::Result<()>>,
-}
-
-impl Running {
-    async fn start(fake: &FakeDiscord, intents: GatewayIntents) -> Self {
-        let http = HttpBuilder::new(fake.token()).proxy(fake.url()).ratelimiter_disabled(true).build();
-        let mut client: Client = ClientBuilder::new_with_http(http, intents).event_handler(Bot).await.unwrap();
-        let shards = client.shard_manager.clone();
-        #[expect(clippy::disallowed_methods, reason = "a test's own client")]
-        let task = tokio::spawn(async move { client.start().await });
-        Self { shards, task }
-    }
-
-    async fn end(self) {
-        self.shards.shutdown_all().await;
-        self.task.await.unwrap().unwrap();
-    }
-}
-
-fn intents() -> GatewayIntents {
-    GatewayIntents::GUILDS
-        | GatewayIntents::GUILD_MESSAGES
-        | GatewayIntents::DIRECT_MESSAGES
-        | GatewayIntents::MESSAGE_CONTENT
-}
-
-async fn ready(fake: &FakeDiscord) -> Running {
-    let bot = Running::start(fake, intents()).await;
-    fake.wait_for(|s| s.gateway.ready > 0 && !s.commands.registered.is_empty(), SOON).await.unwrap();
-    bot
-}
+use serenity::all::{GatewayIntents, HttpBuilder};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_is_answered_with_reply_button_and_file() {
@@ -161,9 +72,11 @@ async fn a_private_message_and_a_new_guild_reach_the_bot() {
 async fn what_is_said_during_a_break_comes_with_the_resume() {
     let fake = FakeDiscord::start().await.unwrap();
     let bot = ready(&fake).await;
-    // nothing that is sent after the cut goes out on the old connection
+    fake.fault(GatewayFault::Hold { on: true });
     fake.fault(GatewayFault::Cut);
+    fake.wait_for(|s| s.gateway.ready == 0, SOON).await.unwrap();
     fake.say(Say::new(ids::ANN, ids::GENERAL, "are you there?")).unwrap();
+    fake.fault(GatewayFault::Hold { on: false });
     let state = fake.wait_for(|s| !s.sent(ids::GENERAL).is_empty(), SOON).await.unwrap();
     assert_eq!(state.gateway.identifies.len(), 1);
     assert!(state.gateway.resumes[0].replayed.unwrap() >= 1, "{:?}", state.gateway.resumes);
