@@ -3,15 +3,19 @@
 use super::examine::Examined;
 use super::ports::SessionOffer;
 use crate::admission::{Facts, Gated, may_remember};
-use crate::index::{canonical_json, sha256_hex};
+use crate::index::{canonical_json, sha256_hex, sha256_of_reader};
 use crate::session::{CallIdentity, FileDigest, Gravity};
 use crate::task::blocking;
 use plugin_sdk::{Approval, Capability, CommandLine, ToolExecutionContext};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Interpreters whose first plain word is a script.
 const INTERPRETERS: [&str; 5] = ["sh", "bash", "python", "python3", "node"];
+/// Texts of one call's arguments that are looked for in the workspace.
+const NAMED_MAX: usize = 256;
+/// Longest text that can be a path.
+const PATH_MAX: usize = 4096;
 
 /// Everything that is bound to the answer but the files. `owner_digest` is that of the owner's sealed files.
 pub(super) fn of(
@@ -44,16 +48,37 @@ pub(super) fn of(
     }
 }
 
-/// Digests of the files of the workspace that this call would run, as they are now.
+/// Digests of the files of the workspace that this call would run, as they are now: those its command line names and,
+/// of a tool that executes, those its arguments name.
 pub(super) async fn files_of(examined: &Examined<'_>, cx: &ToolExecutionContext) -> Vec<FileDigest> {
-    match examined.tool.from.callable.command_line(&examined.frozen.arguments, cx) {
-        Some(line) => digests(line, cx.workspace_root.clone()).await,
-        None => Vec::new(),
+    let line = examined.tool.from.callable.command_line(&examined.frozen.arguments, cx);
+    let mut named = Vec::new();
+    if has(examined, Capability::Execute) {
+        examined.frozen.arguments.values().for_each(|value| words_of(value, &mut named));
+    }
+    if line.is_none() && named.is_empty() {
+        return Vec::new();
+    }
+    digests(line, named, cx.workspace_root.clone()).await
+}
+
+fn has(examined: &Examined<'_>, capability: Capability) -> bool {
+    examined.tool.def().options.capabilities.iter().flatten().any(|have| *have == capability)
+}
+
+/// Texts of arguments that may name a file, at most [`NAMED_MAX`].
+fn words_of(value: &Value, into: &mut Vec<String>) {
+    match value {
+        _ if into.len() >= NAMED_MAX => {}
+        Value::String(text) if !text.is_empty() && text.len() <= PATH_MAX => into.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|v| words_of(v, into)),
+        Value::Object(map) => map.values().for_each(|v| words_of(v, into)),
+        _ => {}
     }
 }
 
 pub(super) fn gravity(examined: &Examined<'_>, cut: bool) -> Gravity {
-    let has = |c| examined.tool.def().options.capabilities.iter().flatten().any(|have| *have == c);
+    let has = |c| has(examined, c);
     Gravity {
         writes: has(Capability::Write),
         executes: has(Capability::Execute),
@@ -76,11 +101,20 @@ pub(super) fn offer(examined: &Examined<'_>, facts: &Facts) -> Option<SessionOff
     Some(SessionOffer { ends: undeclared.then_some(ends) })
 }
 
-/// The files of the workspace among program and script of a command line.
-async fn digests(line: CommandLine, workspace: PathBuf) -> Vec<FileDigest> {
+/// The files of the workspace among program and script of a command line, and among the words of arguments.
+async fn digests(line: Option<CommandLine>, named: Vec<String>, workspace: PathBuf) -> Vec<FileDigest> {
     let read = blocking("digest command files", move || {
-        let named = named_files(&line);
-        named.iter().filter_map(|word| digest_in(&workspace, &line.cwd, word)).collect()
+        let run = line.iter().flat_map(|l| named_files(l).into_iter().filter_map(|w| digest_in(&workspace, &l.cwd, w)));
+        let mut found: Vec<FileDigest> = run.collect();
+        for word in &named {
+            // An argument that names no file is a word like any other.
+            if let Some(file) = digest_in(&workspace, &workspace, word).filter(|f| f.sha256.is_some())
+                && !found.contains(&file)
+            {
+                found.push(file);
+            }
+        }
+        found
     });
     read.await.unwrap_or_default()
 }
@@ -99,10 +133,10 @@ fn named_files(line: &CommandLine) -> Vec<&str> {
 fn digest_in(workspace: &Path, cwd: &Path, word: &str) -> Option<FileDigest> {
     let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
     let written = cwd.join(word);
-    let (path, bytes) = match written.canonicalize() {
+    let (path, sha256) = match written.canonicalize() {
         Ok(real) => {
-            let bytes = std::fs::read(&real).ok();
-            (real, bytes)
+            let digest = digest_of(&real);
+            (real, digest)
         }
         // Not there yet: what appears under this name later was not approved.
         Err(_) => {
@@ -111,7 +145,15 @@ fn digest_in(workspace: &Path, cwd: &Path, word: &str) -> Option<FileDigest> {
         }
     };
     let inside = path.strip_prefix(&root).ok()?;
-    Some(FileDigest { path: inside.display().to_string(), sha256: bytes.map(sha256_hex) })
+    Some(FileDigest { path: inside.display().to_string(), sha256 })
+}
+
+/// Piece by piece, so that a huge file costs no memory; a pipe or a device is not waited for.
+fn digest_of(path: &Path) -> Option<String> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    sha256_of_reader(std::fs::File::open(path).ok()?).ok()
 }
 
 /// Paths whose digest is another one now.

@@ -24,7 +24,7 @@ mod view;
 
 pub use agents::Agent;
 pub use build::{build, build_after};
-pub use canonical::{canonical_json, hash_json, sha256_hex};
+pub use canonical::{canonical_json, hash_json, sha256_hex, sha256_of_reader};
 pub use commands::BUILTIN_COMMANDS;
 pub use hooks::Hook;
 pub use names::{RESERVED, digest_form, is_plain, is_reserved, wire_names};

@@ -95,6 +95,38 @@ async fn a_script_that_changes_after_the_card_is_asked_about_again() {
     }
 }
 
+/// A tool that executes, and arguments that name the script in one way or another.
+#[tokio::test]
+async fn a_file_an_argument_of_an_executing_tool_names_is_bound_to_the_yes() {
+    let executes = || asks().capabilities([plugin_sdk::Capability::Execute]);
+    let cases = [
+        (executes(), json!({"file": "run.sh"}), true),
+        (executes(), json!({"files": [{"path": "./sub/../run.sh"}]}), true),
+        (executes(), json!({"file": "other.sh"}), false),
+        (executes(), json!({"file": "../outside.sh"}), false),
+        (asks(), json!({"file": "run.sh"}), false),
+    ];
+    for (def, input, bound) in cases {
+        let shown = input.to_string();
+        let mut w = World::new().tool("t", def, echo());
+        let ws = w.dir.path().join("ws");
+        std::fs::create_dir_all(ws.join("sub")).unwrap();
+        for file in ["run.sh", "other.sh", "../outside.sh"] {
+            std::fs::write(ws.join(file), "echo one").unwrap();
+        }
+        w.cx.workspace_root.clone_from(&ws);
+        let mut person = Person::says([yes()]);
+        person.meanwhile = Some(Box::new(move || {
+            for file in ["run.sh", "../outside.sh"] {
+                std::fs::write(ws.join(file), "echo two").unwrap();
+            }
+        }));
+        let w = w.person(&Arc::new(person));
+        let result = w.call("t", input).await;
+        assert_eq!(code(&result), if bound { "APPROVAL_STALE" } else { "" }, "{shown}");
+    }
+}
+
 #[tokio::test]
 async fn long_arguments_are_cut_on_the_card_and_whole_beside_it() {
     let person = Arc::new(Person::says([yes(), yes()]));
