@@ -138,7 +138,16 @@ fn an_upward_use_is_found() {
 
 #[test]
 fn adapters_and_plugins_depend_on_the_contract_only() {
-    let ours = ["host", "adapter-console", "understudy-tests", "fake-model", "fake-openai", "fake-anthropic", "fake-discord"];
+    let ours = [
+        "host",
+        "adapter-console",
+        "understudy-tests",
+        "fake-model",
+        "fake-openai",
+        "fake-anthropic",
+        "fake-discord",
+        "fake-telegram",
+    ];
     for top in ["adapters", "plugins"] {
         for entry in std::fs::read_dir(root().join(top)).into_iter().flatten().flatten() {
             let manifest = entry.path().join("Cargo.toml");
