@@ -34,6 +34,10 @@ pub(crate) struct Book {
     /// Ids of messages that are done.
     pub(crate) settled: Vec<String>,
     pressed: HashMap<u64, String>,
+    /// Per user: what they hold on the platform.
+    pub(crate) held: HashMap<String, Vec<String>>,
+    /// How often the platform was asked.
+    pub(crate) lookups: usize,
     /// Message, text and buttons of each edit.
     pub(crate) edits: Vec<String>,
 }
@@ -218,8 +222,11 @@ impl Edit for Channel {
 
 #[async_trait]
 impl Lookup for Channel {
-    async fn member(&self, _: &ConversationRef, _: &str) -> Result<Vec<String>, SendError> {
-        Ok(Vec::new())
+    async fn member(&self, _: &ConversationRef, user: &str) -> Result<Vec<String>, SendError> {
+        Ok(self.with(|b| {
+            b.lookups += 1;
+            b.held.get(user).cloned().unwrap_or_default()
+        }))
     }
     async fn download(&self, _: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
         Ok(Vec::new())

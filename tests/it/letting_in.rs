@@ -94,6 +94,40 @@ async fn a_denial_beside_a_half_saved_tool_silences_the_person_and_their_buttons
     scene.end().await;
 }
 
+/// The platform is asked once a minute at most, and again before the call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_platform_role_lost_while_the_card_waits_wins_over_the_yes() {
+    let config =
+        "[access]\nmode = \"open\"\ntrusted = [\"telegram:boss\"]\n[adapters.telegram.main]\nenabled = false\n";
+    let bot = TestBot::new().write("bot.toml", config);
+    bot.put(
+        "tools/pin/tool.toml",
+        "description = \"Pin it\"\nrequires_approval = \"always\"\ncapabilities = []\n\
+         permissions = [\"platform(telegram, administrator)\"]\nrun = { command = [\"sh\", \"./main.sh\"] }\n\
+         [command]\nname = \"pin\"\n",
+    );
+    bot.put("tools/pin/main.sh", "cat >/dev/null\necho 'did pin'\n");
+    let scene = Scene::open(&bot, Told(|_: &ModelRequest| text("Hello."))).await;
+    let (ann, boss, group) = (person("ann"), person("boss"), place(Scope::Group, "-1"));
+    scene.channel.with(|b| b.held.insert("ann".into(), vec!["administrator".into()]));
+    for cards in 0..2 {
+        let id = scene.channel.say(&ann, &group, "/pin");
+        assert!(scene.channel.card_or_end(&id, &group, cards).await, "{}", scene.channel.said(&group));
+        if cards == 1 {
+            scene.channel.with(|b| b.held.clear());
+            scene.clock.advance(Duration::from_secs(61));
+        }
+        assert_eq!(scene.channel.press("Allow once", &boss, &group).await, "Approved by telegram:boss.");
+        scene.channel.settled(&id).await;
+    }
+    assert_eq!(scene.channel.said(&group).matches("did pin").count(), 1, "{}", scene.channel.said(&group));
+    assert_eq!(scene.channel.with(|b| b.lookups), 2);
+    let journal = scene.journal().await;
+    let refused: Vec<_> = journal.iter().filter(|r| r.kind == "tool.denied").collect();
+    assert_eq!((refused.len(), &refused[0].data["reason"]), (1, &"TOOL_NOT_ALLOWED".into()));
+    scene.end().await;
+}
+
 #[test]
 fn a_misspelt_list_never_opens_the_bot() {
     let bot = TestBot::new().write("bot.toml", "[access]\nmode = \"open\"\nalow_users = [\"telegram:5\"]\n");

@@ -28,7 +28,7 @@ pub use explain_text::explanation_text;
 pub use facts::*;
 pub use pattern::NamePattern;
 pub use permit::{Args, Permit, PermitError, parse_permit};
-pub use platforms::{ADAPTER_KINDS, CONSOLE, Platforms, SHARED_IDS};
+pub use platforms::{ADAPTER_KINDS, CONSOLE, Platforms, SHARED_IDS, holds_in_private};
 pub use policy::{EndpointRoles, LivePolicy, PolicyCell, PolicyInput, may_answer};
 pub use predicate::{Guarded, can_access, can_access_tool, effective_role};
 pub use subject::{Subject, SubjectError, parse_role};

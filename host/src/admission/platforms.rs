@@ -184,6 +184,11 @@ pub(super) fn answer(platform: &str, private: bool) -> PlatformAnswer {
     PlatformAnswer::ByLookup
 }
 
+/// Whether people can hold anything on a platform in a private chat.
+pub fn holds_in_private(platform: &str) -> bool {
+    !matches!(answer(platform, true), PlatformAnswer::Never(_))
+}
+
 /// Whether somebody who holds `held` on `platform` has `perm`, what follows from it included.
 pub(super) fn holds(platform: &str, perm: &str, held: &[String]) -> bool {
     let has = |name: &str| held.iter().any(|h| h == name);

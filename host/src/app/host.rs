@@ -325,6 +325,7 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         endpoints: Arc::new(Endpoints::default()),
         ledger: Ledger::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         rates: ingress::Rates::default(),
+        lookups: Arc::new(ingress::Lookups::new(Arc::clone(&core.clock))),
         reruns: tokio::sync::Mutex::default(),
     }
 }

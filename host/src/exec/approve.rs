@@ -112,7 +112,7 @@ impl ToolExecutor {
     ) -> ApprovalRequest {
         let call = self.identity(examined, call_id, cx);
         let (facts, policy) = self.fresh(cx);
-        let shown = super::arguments::shown(examined.tool, &examined.frozen.arguments);
+        let shown = super::show::shown(examined.tool, &examined.frozen.arguments);
         let cut = shown.iter().map(|line| line.chars().count()).sum::<usize>() > SHOWN_WHOLE;
         let remembers = self.turn.as_ref().is_some_and(|t| t.ports.gates.grants.is_some());
         ApprovalRequest {
@@ -121,7 +121,7 @@ impl ToolExecutor {
             arguments: examined.frozen.arguments.clone(),
             gravity: identity::gravity(examined, cut),
             shown,
-            whole: cut.then(|| super::arguments::shown_whole(examined.tool, &examined.frozen.arguments)),
+            whole: cut.then(|| super::show::shown_whole(examined.tool, &examined.frozen.arguments)),
             because: examined.decision.deciding().cloned().collect(),
             approvers: examined.decision.approvers.clone(),
             session: identity::offer(examined, &facts).filter(|_| remembers),
@@ -189,6 +189,7 @@ impl ToolExecutor {
             }
             ApprovalAnswer::Withdrawn => return Err(cancelled()),
         };
+        turn.look_again().await;
         let (facts, policy) = self.fresh(cx);
         self.admit(examined.tool, &facts, &policy)?;
         self.decide(examined.tool, &examined.frozen, cx, (&facts, &policy))?;

@@ -178,61 +178,6 @@ fn fill_defaults(schema: &Value, object: &mut Map<String, Value>) {
     }
 }
 
-/// As JSON writes it: `\\uXXXX`, in two halves beyond 16 bits.
-fn escaped(c: char) -> String {
-    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
-}
-
-/// The arguments as a person may see them: `key: JSON`, values of `x-secret` properties masked, and every
-/// character that could hide or reorder text written out.
-pub(super) fn shown(tool: &Tool, arguments: &Map<String, Value>) -> Vec<String> {
-    arguments
-        .iter()
-        .map(|(key, value)| {
-            let rule = tool.input.original.pointer(&format!("/properties{}", pointer(key)));
-            let text = visible(&masked(rule, value).to_string());
-            format!("{}: {text}", visible(key))
-        })
-        .collect()
-}
-
-/// The same as one JSON object, for a file beside the card.
-pub(super) fn shown_whole(tool: &Tool, arguments: &Map<String, Value>) -> String {
-    let lines = arguments.iter().map(|(key, value)| {
-        let rule = tool.input.original.pointer(&format!("/properties{}", pointer(key)));
-        let key = Value::String(key.clone()).to_string();
-        format!("  {}: {}", visible(&key), visible(&masked(rule, value).to_string()))
-    });
-    format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n"))
-}
-
-fn masked(rule: Option<&Value>, value: &Value) -> Value {
-    if rule.and_then(|r| r.get("x-secret")) == Some(&Value::Bool(true)) {
-        return Value::String("•••".into());
-    }
-    match value {
-        Value::Object(map) => Value::Object(
-            map.iter().map(|(k, v)| (k.clone(), masked(rule.and_then(|r| r.get("properties")?.get(k)), v))).collect(),
-        ),
-        Value::Array(list) => Value::Array(list.iter().map(|v| masked(rule.and_then(|r| r.get("items")), v)).collect()),
-        other => other.clone(),
-    }
-}
-
-/// Whether a character could end a line, hide something or turn the order of what stands beside it.
-pub fn hides(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{34f}' | '\u{fff9}'..='\u{fffb}')
-        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
-}
-
-fn visible(text: &str) -> String {
-    let shown: String = text.chars().map(|c| if hides(c) { escaped(c) } else { c.to_string() }).collect();
-    // Nothing in the arguments ends the code block they stand in.
-    shown.replace("```", "\\u0060\\u0060\\u0060")
-}
-
 /// Replaces every preset that is exactly `${secret.NAME}`. Only the body sees the outcome.
 pub(super) fn with_secrets(
     tool: &Tool,

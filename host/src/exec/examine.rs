@@ -181,8 +181,11 @@ impl ToolExecutor {
     /// Phase 4.
     pub(super) fn admit(&self, tool: &Tool, facts: &Facts, policy: &LivePolicy) -> Result<(), ToolError> {
         let name = || tool.qualified.to_string();
-        if access(facts, policy) == AccessVerdict::Denied {
-            return Err(not_offered(Refused::NotAdmitted(name())).detail("because", "access.deny"));
+        let verdict = access(facts, policy);
+        let let_in = self.turn.as_ref().is_some_and(|t| t.let_in);
+        if verdict == AccessVerdict::Denied || (let_in && !verdict.is_granted()) {
+            let because = if verdict == AccessVerdict::Denied { "access.deny" } else { "access" };
+            return Err(not_offered(Refused::NotAdmitted(name())).detail("because", because));
         }
         can_access_tool(&tool.guarded(), facts, policy)
             .map_err(|denial| not_offered(Refused::NotAdmitted(name())).detail("because", denial.reason))

@@ -10,7 +10,7 @@ use super::hooks::HookDispatcher;
 use super::ports::{Gates, Offered, Owners};
 use super::state::{CallRecord, CallStatus, Ordinal, TurnState};
 use super::{arguments, project};
-use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput};
+use crate::admission::{Facts, LivePolicy, PolicyCell, PolicyInput, access};
 use crate::config::{BotConfig, Redactor};
 use crate::index::{Tool, ToolIndex};
 use crate::journal::Journal;
@@ -19,7 +19,7 @@ use futures::StreamExt;
 use plugin_sdk::{ToolError, ToolExecutionContext, ToolResult, ToolUse};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What a turn gives its executor.
@@ -54,6 +54,10 @@ pub struct TurnPorts {
 pub(super) struct TurnScope {
     pub(super) ports: TurnPorts,
     pub(super) state: TurnState,
+    /// The person was let in when the turn began, so it must still be; whom the command line speaks for need not.
+    pub(super) let_in: bool,
+    /// What the last lookup said.
+    held: Mutex<Option<Result<Vec<String>, String>>>,
 }
 
 impl TurnScope {
@@ -63,7 +67,19 @@ impl TurnScope {
         if !self.ports.given_role {
             facts.principal.role = policy.role_of(&facts.principal, &facts.conversation.endpoint_id());
         }
+        if let Some(held) = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            facts.principal.platform_roles = held.clone().unwrap_or_default();
+            facts.platform_permissions = Some(held);
+        }
         facts
+    }
+
+    /// A permission of the platform may have been taken away since the message came.
+    pub(super) async fn look_again(&self) {
+        if let Some(member) = &self.ports.gates.member {
+            let held = member.held().await;
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        }
     }
 }
 
@@ -112,11 +128,9 @@ impl ToolExecutor {
 
     /// A handle for one turn, with its own limits and memory.
     pub fn for_turn(&self, ports: TurnPorts) -> Self {
-        Self {
-            base: Arc::clone(&self.base),
-            turn: Some(Arc::new(TurnScope { ports, state: TurnState::default() })),
-            nest: self.nest.clone(),
-        }
+        let let_in = access(&ports.facts, &ports.policy.read()).is_granted();
+        let scope = TurnScope { ports, state: TurnState::default(), let_in, held: Mutex::default() };
+        Self { base: Arc::clone(&self.base), turn: Some(Arc::new(scope)), nest: self.nest.clone() }
     }
 
     /// A handle of the same executor on which only what `offered` allows may be called.
@@ -206,6 +220,9 @@ impl ToolExecutor {
         cx: &ToolExecutionContext,
         approved: bool,
     ) -> Done<'a> {
+        if let Some(turn) = &self.turn {
+            turn.look_again().await;
+        }
         let examined = match self.examine(call, place, cx) {
             Ok(examined) => examined,
             Err(stopped) => return Done::stopped(stopped),

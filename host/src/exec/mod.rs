@@ -21,12 +21,12 @@ mod permission;
 mod plan;
 mod ports;
 mod project;
+mod show;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use approve::SHOWN_WHOLE;
-pub use arguments::hides;
 pub use artifacts::{ArtifactIndex, ArtifactRoom, Swept, ToolArtifactStore, preview, sweep_artifacts};
 pub use breaker::CircuitBreaker;
 pub use countdown::{Countdown, Paused};
@@ -36,5 +36,8 @@ pub use fittings::{CommandBinding, ToolObservation, ToolObserver};
 pub use hooks::{ActiveLevels, BoundHook, HookDispatcher, HookScene};
 pub use permission::{BlankReason, DefaultPermissionPolicy, PermissionDecision, PermissionEffect, PermissionPolicy};
 pub use plan::{PlannedCall, PlannedState, ToolBatchPlan};
-pub use ports::{ApprovalAnswer, ApprovalPort, ApprovalRequest, Gates, Offered, Owners, Refused, SessionOffer};
+pub use ports::{
+    ApprovalAnswer, ApprovalPort, ApprovalRequest, Gates, Membership, Offered, Owners, Refused, SessionOffer,
+};
+pub use show::hides;
 pub use state::{CallRecord, CallStatus};

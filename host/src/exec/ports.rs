@@ -108,6 +108,13 @@ pub trait ApprovalPort: Send + Sync {
     async fn grant_dropped(&self, _tool: &str) {}
 }
 
+/// What the person of a turn holds on its platform.
+#[async_trait]
+pub trait Membership: Send + Sync {
+    /// As it is now, or was at most a minute ago; else why it is not known.
+    async fn held(&self) -> Result<Vec<String>, String>;
+}
+
 /// How the calls of a turn are approved.
 #[derive(Clone, Default)]
 pub struct Gates {
@@ -119,4 +126,6 @@ pub struct Gates {
     pub session: String,
     /// What a chat command asks for beside its tool.
     pub command: Option<Declared>,
+    /// Looked up again before each call; `None` when no permit needs it.
+    pub member: Option<Arc<dyn Membership>>,
 }

@@ -3,9 +3,11 @@
 use super::answer::Said;
 use super::approve::one_line;
 use super::arrive::Arrived;
+use super::decide::facts_of;
 use super::desk::Desk;
 use crate::admission::{Facts, is_approver};
 use crate::config::{SessionScope, Texts};
+use crate::endpoint::Endpoint;
 use crate::journal::Event;
 use crate::session::{Act, Action, Grant, OpenQuestion, SessionKey, Wanted};
 use crate::store::StoreError;
@@ -31,7 +33,7 @@ pub(super) async fn command(desk: &Desk, arrived: &Arrived, texts: &Texts, args:
 
 /// Own grants; approvers see all of the chat.
 async fn grants(desk: &Desk, arrived: &Arrived) -> Result<Vec<Grant>, StoreError> {
-    let facts = &arrived.who.facts;
+    let facts = &asking(desk, arrived).await;
     let all = is_approver(facts, &desk.policy.read());
     let id = facts.principal.id();
     let scope = desk.publisher.published().active.contents().bot.agent.session_scope;
@@ -40,6 +42,11 @@ async fn grants(desk: &Desk, arrived: &Arrived) -> Result<Vec<Grant>, StoreError
         _ => desk.talk.grants.list(&arrived.who.session).await?,
     };
     Ok(grants.into_iter().filter(|g| all || g.requester == id).collect())
+}
+
+/// The facts of whoever asks, in this conversation.
+async fn asking(desk: &Desk, arrived: &Arrived) -> Facts {
+    facts_of(desk, &arrived.endpoint, &arrived.who.message.conversation, &arrived.who.facts.principal).await
 }
 
 fn waiting(desk: &Desk, facts: &Facts) -> Vec<OpenQuestion> {
@@ -51,7 +58,7 @@ fn waiting(desk: &Desk, facts: &Facts) -> Vec<OpenQuestion> {
 }
 
 async fn list(desk: &Desk, arrived: &Arrived, texts: &Texts) -> Result<Said, StoreError> {
-    let waiting = waiting(desk, &arrived.who.facts);
+    let waiting = waiting(desk, &asking(desk, arrived).await);
     let grants = grants(desk, arrived).await?;
     let mut lines = match waiting.is_empty() {
         true => vec![texts.get("approvals-none", &[])],
@@ -126,19 +133,19 @@ async fn by_number(desk: &Desk, arrived: &Arrived, texts: &Texts, number: &str) 
 }
 
 /// A pressed button: its own, or that of an approver.
-pub(super) async fn revoke(desk: &Desk, action: &Action, by: &Principal, texts: &Texts) -> Result<String, StoreError> {
+pub(super) async fn revoke(
+    desk: &Desk,
+    endpoint: &Endpoint,
+    action: &Action,
+    by: &Principal,
+) -> Result<String, StoreError> {
+    let texts = &*desk.texts(&desk.publisher.published().active.contents().bot);
     let found = desk.talk.grants.list(&action.session).await?.into_iter().find(|g| g.id == action.record);
     let Some(grant) = found else {
         return Ok(texts.get("button-invalid", &[]));
     };
-    let approver = {
-        let policy = desk.policy.read();
-        let mut principal = by.clone();
-        principal.role = policy.role_of(by, &action.conversation.endpoint_id());
-        let conversation = action.conversation.clone();
-        let facts = Facts { conversation, principal, platform_permissions: None, attended: true };
-        is_approver(&facts, &policy)
-    };
+    let facts = facts_of(desk, endpoint, &action.conversation, by).await;
+    let approver = is_approver(&facts, &desk.policy.read());
     if grant.requester != by.id() && !approver {
         return Ok(texts.get("approval-not-allowed", &[]));
     }

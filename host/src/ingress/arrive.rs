@@ -8,10 +8,6 @@ use crate::endpoint::Endpoint;
 use crate::session::SessionKey;
 use plugin_sdk::Message;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// A lookup may take this long.
-const LOOKUP: Duration = Duration::from_secs(3);
 
 /// A message, its facts and its session.
 #[derive(Clone)]
@@ -62,12 +58,8 @@ impl Arrived {
         if !needed || self.endpoint.info.kind != self.who.facts.conversation.platform {
             return;
         }
-        let lookup =
-            self.endpoint.connection.lookup.member(&self.who.message.conversation, &self.who.message.principal.user_id);
-        let found = tokio::select! {
-            found = lookup => found.map_err(|e| e.to_string()),
-            () = desk.core.clock.sleep(LOOKUP) => Err("the platform did not answer in time".to_string()),
-        };
+        let message = &self.who.message;
+        let found = desk.talk.lookups.held(&self.endpoint, &message.conversation, &message.principal.user_id).await;
         if let Ok(permissions) = &found {
             self.who.facts.principal.platform_roles.clone_from(permissions);
         }

@@ -14,10 +14,6 @@ use crate::store::StoreError;
 use plugin_sdk::{Addressed, ConversationRef, Principal, Segment};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// A lookup may take this long.
-const LOOKUP: Duration = Duration::from_secs(3);
 
 /// A pressed button.
 pub(super) struct Press {
@@ -85,23 +81,24 @@ async fn settle(
 /// Whether this person may give this answer now: facts, role and policy are those of this moment.
 async fn may(desk: &Desk, endpoint: &Endpoint, question: &OpenQuestion, (who, yes): (&Principal, bool)) -> bool {
     let Some(call) = &question.call else { return who.id() == question.principal };
+    let facts = facts_of(desk, endpoint, &question.conversation, who).await;
+    let call = pending(&question.principal, question.conversation.scope, call.gravity);
+    may_decide(&call, &facts, &desk.policy.read(), yes)
+}
+
+/// The facts of whoever answers: role and policy of this moment, and what the platform says where an approver is
+/// known by that.
+pub(super) async fn facts_of(desk: &Desk, endpoint: &Endpoint, place: &ConversationRef, who: &Principal) -> Facts {
     let policy = desk.policy.read();
     let mut principal = who.clone();
     let given = who.role.filter(|_| endpoint.info.kind == crate::admission::CONSOLE);
-    principal.role = given.or_else(|| policy.role_of(who, &question.conversation.endpoint_id()));
-    let mut facts =
-        Facts { conversation: question.conversation.clone(), principal, platform_permissions: None, attended: true };
+    principal.role = given.or_else(|| policy.role_of(who, &place.endpoint_id()));
+    let mut facts = Facts { conversation: place.clone(), principal, platform_permissions: None, attended: true };
     let looks_up = policy.input().approval.approvers.iter().any(|a| a.starts_with("platform("));
-    if looks_up && endpoint.info.kind == question.conversation.platform {
-        let lookup = endpoint.connection.lookup.member(&question.conversation, &who.user_id);
-        let found = tokio::select! {
-            found = lookup => found.map_err(|e| e.to_string()),
-            () = desk.core.clock.sleep(LOOKUP) => Err("the platform did not answer in time".to_string()),
-        };
-        facts.platform_permissions = Some(found);
+    if looks_up && endpoint.info.kind == place.platform {
+        facts.platform_permissions = Some(desk.talk.lookups.held(endpoint, place, &who.user_id).await);
     }
-    let call = pending(&question.principal, question.conversation.scope, call.gravity);
-    may_decide(&call, &facts, &policy, yes)
+    facts
 }
 
 /// A refusal is on record; the question still waits.
@@ -187,7 +184,7 @@ async fn other(
     let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
     let texts = desk.texts(&bot);
     if action.action == Act::Revoke {
-        return super::approvals::revoke(desk, action, &press.by, &texts).await;
+        return super::approvals::revoke(desk, endpoint, action, &press.by).await;
     }
     match again::take_of(desk, &action.session, &action.record, &press.by.id()).await? {
         Taken::NotYours => Ok(texts.get("question-not-yours", &[])),

@@ -1,5 +1,6 @@
 //! What a message needs on its way: the process's own values, made once by `app`.
 
+use super::lookups::Lookups;
 use super::rate::Rates;
 use crate::admission::PolicyCell;
 use crate::candidate::Contents;
@@ -57,6 +58,8 @@ pub struct Talk {
     pub ledger: Ledger,
     /// How often people speak.
     pub rates: Rates,
+    /// What people hold on their platforms.
+    pub lookups: Arc<Lookups>,
     /// Turns that are run again by now, after a crash broke them off.
     pub reruns: tokio::sync::Mutex<HashSet<String>>,
 }

@@ -1,6 +1,7 @@
 //! How often one person may start a turn: a sliding minute, then a pause with one sentence.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use super::recent::Recent;
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,29 +22,25 @@ pub(super) enum Pace {
 }
 
 /// The paces of all people.
-#[derive(Default)]
-pub struct Rates(Mutex<Book>);
+pub struct Rates(Mutex<Recent<Person>>);
 
-#[derive(Default)]
-struct Book {
-    people: HashMap<String, Person>,
-    /// People by when they were last active.
-    order: BTreeMap<u64, String>,
-    stamp: u64,
+impl Default for Rates {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(PEOPLE)))
+    }
 }
 
 #[derive(Default)]
 struct Person {
     turns: VecDeque<Duration>,
     pause_until: Option<Duration>,
-    stamp: u64,
 }
 
 impl Rates {
     /// A message of `who` at the monotonic time `now`; `per_minute` 0 = no limit.
     pub(super) fn pace(&self, who: &str, now: Duration, per_minute: usize, cooldown: Duration) -> Pace {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let person = book.active(who);
+        let person = book.of(who);
         if per_minute == 0 {
             return Pace::Fine;
         }
@@ -60,23 +57,6 @@ impl Rates {
         }
         person.pause_until = Some(now + cooldown);
         Pace::Pause(cooldown.as_secs())
-    }
-}
-
-impl Book {
-    fn active(&mut self, who: &str) -> &mut Person {
-        self.stamp += 1;
-        let stamp = self.stamp;
-        let person = self.people.entry(who.to_owned()).or_default();
-        self.order.remove(&person.stamp);
-        person.stamp = stamp;
-        self.order.insert(stamp, who.to_owned());
-        if self.people.len() > PEOPLE
-            && let Some((_, oldest)) = self.order.pop_first()
-        {
-            self.people.remove(&oldest);
-        }
-        self.people.entry(who.to_owned()).or_default()
     }
 }
 
@@ -109,7 +89,7 @@ mod tests {
         for n in 0..PEOPLE {
             assert_eq!(at(&rates, &format!("p{n}"), 20), Pace::Fine);
         }
-        assert_eq!(rates.0.lock().unwrap().people.len(), PEOPLE);
+        assert_eq!(rates.0.lock().unwrap().len(), PEOPLE);
         assert_eq!(at(&rates, "first", 21), Pace::Fine, "forgotten");
     }
 }

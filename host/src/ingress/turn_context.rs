@@ -5,10 +5,11 @@ use super::agent::Chosen;
 use super::approve::AskHere;
 use super::arrive::{Arrived, Who};
 use super::desk::Desk;
+use super::lookups::Asker;
 use super::show::Shown;
 use crate::commands;
 use crate::config::{Texts, WorkspaceScope};
-use crate::exec::{ApprovalPort, ArtifactIndex, Gates, Owners, ToolArtifactStore};
+use crate::exec::{ApprovalPort, ArtifactIndex, Gates, Membership, Owners, ToolArtifactStore};
 use crate::generation::Lease;
 use crate::index::Tool;
 use crate::loader::Permissions;
@@ -78,13 +79,25 @@ impl Way {
             turn_id,
             origin: OriginKind::Message,
             question: arrived.who.facts.principal.is_identified().then_some(port as Arc<dyn Ask>),
-            gates: gates(desk, &arrived.who, Some(approval)).await,
+            gates: Gates { member: member(desk, arrived), ..gates(desk, &arrived.who, Some(approval)).await },
             shown: Shown::on(desk, &arrived.endpoint, &arrived.who.message.conversation),
             over: Some(arrived.endpoint.info.kind.clone()),
             repeats: arrived.repeats.clone(),
             earlier: place.absorbed().iter().filter_map(|m| serde_json::from_value(m.clone()).ok()).collect(),
         }
     }
+}
+
+/// Who is looked up again before a call, where a permit needs it.
+fn member(desk: &Desk, arrived: &Arrived) -> Option<Arc<dyn Membership>> {
+    arrived.who.facts.platform_permissions.as_ref()?;
+    let message = &arrived.who.message;
+    Some(Arc::new(Asker {
+        lookups: Arc::clone(&desk.talk.lookups),
+        endpoint: Arc::clone(&arrived.endpoint),
+        place: message.conversation.clone(),
+        user: message.principal.user_id.clone(),
+    }))
 }
 
 /// Cards on this turn's connection; the lease's deadline waits for their answers.
@@ -112,7 +125,7 @@ pub(super) async fn gates(desk: &Desk, who: &Who, approval: Option<Arc<dyn Appro
             None
         }
     };
-    Gates { approval, grants, session: who.session.to_string(), command: None }
+    Gates { approval, grants, session: who.session.to_string(), ..Gates::default() }
 }
 
 /// What owners are allowed in a generation.

@@ -168,3 +168,83 @@ async fn what_cannot_be_recorded_does_not_run() {
     assert_eq!(code(&w.call("t", json!({})).await), "JOURNAL_UNAVAILABLE");
     assert_eq!((runs.load(Ordering::SeqCst), person.asked.lock().unwrap().len()), (0, 0));
 }
+
+/// What a platform says, as long as it says it.
+struct Holds(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Membership for Holds {
+    async fn held(&self) -> Result<Vec<String>, String> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+}
+
+#[tokio::test]
+async fn a_permission_of_the_platform_that_was_taken_away_counts_no_more() {
+    let mut def = asks();
+    def.options.permissions = vec!["platform(telegram, administrator)".into()];
+    let holds = Arc::new(Holds(Mutex::new(vec!["administrator".into()])));
+    let mut w = World::new().tool("t", def, echo());
+    w.facts.conversation.scope = plugin_sdk::Scope::Group;
+    w.facts.platform_permissions = Some(Ok(vec!["administrator".into()]));
+    w.member = Some(holds.clone());
+    let mut person = Person::says([yes(), yes()]);
+    let taken = holds.clone();
+    let times = AtomicUsize::new(0);
+    person.meanwhile = Some(Box::new(move || {
+        if times.fetch_add(1, Ordering::SeqCst) == 1 {
+            taken.0.lock().unwrap().clear();
+        }
+    }));
+    w.person = Some(Arc::new(person));
+    let executor = w.turn();
+    let run = async |id: &str| executor.execute_one(ToolUse::new(id, "t", json!({"id": id})), &w.cx, None).await;
+    assert!(!run("c1").await.is_error);
+    assert_eq!(code(&run("c2").await), "TOOL_NOT_ALLOWED", "taken away while the card waited");
+    assert_eq!(code(&run("c3").await), "TOOL_NOT_ALLOWED", "and before a call");
+    let started = w.kinds().await.iter().filter(|k| *k == "tool.started").count();
+    assert_eq!(started, 1);
+}
+
+#[tokio::test]
+async fn whoever_is_let_in_no_more_runs_nothing_more() {
+    let w = World::new().tool("t", reads(), echo());
+    w.set_policy(|p| p.access.users = vec!["telegram:7".into()]);
+    let executor = w.turn();
+    let run = async |id: &str| executor.execute_one(ToolUse::new(id, "t", json!({"id": id})), &w.cx, None).await;
+    assert!(!run("c1").await.is_error);
+    w.set_policy(|p| p.access.users.clear());
+    let refused = run("c2").await;
+    assert_eq!((code(&refused), &error(&refused).details["because"]), ("TOOL_NOT_ALLOWED", &json!("access")));
+    // Whom the command line speaks for was never let in by a list.
+    assert!(!w.call("t", json!({})).await.is_error);
+}
+
+#[tokio::test]
+async fn secrets_are_masked_wherever_the_schema_says_so() {
+    let secret = json!({"type": "string", "x-secret": true});
+    let def = asks().input_schema(json!({
+        "type": "object",
+        "$defs": {"login": {"type": "object", "properties": {"pin": secret, "next": {"$ref": "#/$defs/login"}}}},
+        "properties": {
+            "login": {"$ref": "#/$defs/login"},
+            "either": {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/login/properties/pin"}]},
+            "list": {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/login"}]}},
+            "pair": {"type": "array", "prefixItems": [{"type": "string"}, secret]},
+            "map": {"type": "object", "additionalProperties": secret},
+            "plain": {"type": "string"},
+        },
+    }));
+    let person = Arc::new(Person::says([yes()]));
+    let w = World::new().tool("t", def, echo()).person(&person);
+    let arguments = json!({
+        "login": {"pin": "s1", "next": {"pin": "s2", "next": {"pin": "s3"}}},
+        "either": "s4", "list": [{"pin": "s5"}], "pair": ["seen", "s6"], "map": {"k": "s7"}, "plain": "shown",
+    });
+    let result = w.call("t", arguments).await;
+    assert!(!result.is_error, "{result:?}");
+    let shown = person.asked.lock().unwrap()[0].shown.join("\n");
+    assert!(!(1..=7).any(|n| shown.contains(&format!("s{n}\""))), "{shown}");
+    assert!(shown.contains("seen") && shown.contains("shown") && shown.matches("•••").count() == 7, "{shown}");
+    assert!(result.model_content().contains("s3"), "the body gets them");
+}

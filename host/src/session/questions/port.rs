@@ -139,7 +139,7 @@ fn unanswered(question: &Question) -> Result<Answer, ToolError> {
 }
 
 /// Whether a text asks for a secret by name, one or several.
-fn names_a_secret(text: &str) -> bool {
+pub(super) fn names_a_secret(text: &str) -> bool {
     let is =
         |word: &str| SECRET_WORDS.contains(&word) || word.strip_suffix('s').is_some_and(|w| SECRET_WORDS.contains(&w));
     words_of(text).iter().any(|word| is(word))

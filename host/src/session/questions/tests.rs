@@ -315,8 +315,15 @@ async fn bad_questions_and_secrets_asked_by_plugins_are_refused() {
         assert_eq!(a.port().ask(q).await.unwrap_err().code, "VALIDATION_ERROR");
     }
     let external = a.port().external("maps");
-    let secret = Question { question: "Your apiKey?".into(), ..question(QuestionKind::Text, &[]) };
-    assert_eq!(external.ask(secret).await.unwrap_err().code, "QUESTION_REFUSED");
+    for asked in
+        ["Your apiKey?", "enter your API key", "the APIKey", "APIKEY", "all tokens", "Passwords:", "card_number"]
+    {
+        let secret = Question { question: asked.into(), ..question(QuestionKind::Text, &[]) };
+        assert_eq!(external.ask(secret).await.unwrap_err().code, "QUESTION_REFUSED", "{asked}");
+    }
+    assert!(
+        ["Which keyboard?", "Does the monkey bite?", "cardinal points"].iter().all(|t| !super::port::names_a_secret(t))
+    );
     let long = Question { question: "x".repeat(1001), ..question(QuestionKind::Text, &[]) };
     assert_eq!(external.ask(long).await.unwrap_err().code, "QUESTION_REFUSED");
 }
