@@ -213,6 +213,9 @@ pub enum ModelError {
     /// Our request was refused.
     #[error("model rejected the request: {0}")]
     Rejected(String),
+    /// Our request has too many bytes for the service, or for something before it.
+    #[error("model takes no request of this size: {0}")]
+    TooLarge(String),
     /// The conversation is too long for it.
     #[error("too long for the model")]
     TooLong,

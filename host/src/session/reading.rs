@@ -6,6 +6,7 @@ use super::sessions::{PAGE, entry_key};
 use super::transcript::{Found, Transcript};
 use super::{LoadedSnapshot, SessionError, SessionKey, Sessions};
 use crate::store::{Key, Tree};
+use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -166,6 +167,13 @@ pub(super) fn loaded_of(stored: Option<Value>) -> LoadedSnapshot {
     stored.and_then(|value| readable("loaded set", value)).unwrap_or_default()
 }
 
+/// The head of a record. In the place of one that nobody can read stands a new one, of an epoch above any that was
+/// counted: what the old one led to stays where it is, like the history of a session that was reset.
+pub(super) fn head_of(session: &SessionKey, stored: Value, now: DateTime<Utc>) -> Head {
+    let anew = || Head { epoch: now.timestamp().unsigned_abs(), ..Head::new(session.clone(), now) };
+    readable("head", stored).unwrap_or_else(anew)
+}
+
 /// What an entry weighs.
 fn entry_bytes(entry: &HistoryEntry) -> usize {
     bytes_of(&entry.message) + bytes_of(&entry.meta) + entry.turn_id.len()
@@ -245,5 +253,28 @@ mod tests {
         again.commit(Commit { loaded: Some(LoadedSnapshot::default()), ..Commit::default() }).await.unwrap();
         assert_eq!(sessions.history(&key).await.unwrap().len(), 3);
         assert_eq!(sessions.page(&key, 0, 0, 2).await.unwrap().len(), 2, "a page is filled with what can be read");
+    }
+
+    #[tokio::test]
+    async fn an_unreadable_head_begins_the_session_anew_and_troubles_no_other() {
+        let (sessions, key, entry) = world();
+        let other = SessionKey::from_text("console/main/private/other");
+        for key in [&key, &other] {
+            let mut t = sessions.begin(key, "t", Value::Null, 1000).await.unwrap();
+            t.append(vec![entry.clone()]).await.unwrap();
+        }
+        let damaged = crate::store::Op::put(Tree::Sessions, Key::new().str(key.as_str()), json!({"epoch": "one"}));
+        sessions.store.batch(vec![damaged.clone()]).await.unwrap();
+        let names = |heads: Vec<Head>| heads.into_iter().map(|h| h.session).collect::<Vec<_>>();
+        assert_eq!(names(sessions.interrupted().await.unwrap()), [other.clone()]);
+        assert_eq!(names(sessions.list(None, 9).await.unwrap()), [other]);
+        let mut t = sessions.begin(&key, "t2", Value::Null, 1000).await.unwrap();
+        assert!(t.history().is_empty() && t.head().epoch > 0);
+        t.append(vec![entry.clone()]).await.unwrap();
+        t.commit(Commit::default()).await.unwrap();
+        assert_eq!(sessions.history(&key).await.unwrap().len(), 1);
+        assert_eq!(sessions.entry(&key, 0, STRIDE).await.unwrap().map(|e| e.n), Some(STRIDE), "the archive stays");
+        sessions.store.batch(vec![damaged]).await.unwrap();
+        assert!(sessions.reset(&key).await.unwrap(), "/new helps too");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::head::{Head, Running};
 use super::history::HistoryEntry;
-use super::reading::loaded_of;
+use super::reading::{head_of, loaded_of, readable};
 use super::repair::{Repaired, repair};
 use super::transcript::Transcript;
 use super::{LoadedSnapshot, SessionError, SessionKey};
@@ -33,7 +33,7 @@ impl Sessions {
     /// The head, if the session exists.
     pub async fn head(&self, session: &SessionKey) -> Result<Option<Head>, SessionError> {
         let stored = self.store.get(Tree::Sessions, &head_key(session)).await?;
-        stored.map(|value| read(session.as_str(), "head", value)).transpose()
+        Ok(stored.map(|value| head_of(session, value, self.clock.now())))
     }
 
     /// The whole history of the present epoch, as stored.
@@ -124,7 +124,7 @@ impl Sessions {
         loop {
             let stored = self.store.get(Tree::Sessions, &head_key(session)).await?;
             let mut head = match &stored {
-                Some(value) => read(session.as_str(), "head", value.clone())?,
+                Some(value) => head_of(session, value.clone(), self.clock.now()),
                 None if create => Head::new(session.clone(), self.clock.now()),
                 None => return Ok(None),
             };
@@ -150,7 +150,7 @@ impl Sessions {
     pub async fn reset(&self, session: &SessionKey) -> Result<bool, SessionError> {
         loop {
             let Some(stored) = self.store.get(Tree::Sessions, &head_key(session)).await? else { return Ok(false) };
-            let mut head: Head = read(session.as_str(), "head", stored.clone())?;
+            let mut head = head_of(session, stored.clone(), self.clock.now());
             head.epoch += 1;
             head.last_n = 0;
             head.turns = 0;
@@ -201,8 +201,7 @@ impl Sessions {
     pub async fn list(&self, after: Option<&SessionKey>, limit: usize) -> Result<Vec<Head>, SessionError> {
         let after = after.map(head_key);
         let found = self.store.scan_prefix(Tree::Sessions, &Key::new(), after.as_ref(), limit).await?;
-        let heads = found.into_iter().map(|(key, value)| read(&key.last_str().unwrap_or_default(), "head", value));
-        heads.collect()
+        Ok(found.into_iter().filter_map(|(_, value)| readable("head", value)).collect())
     }
 
     /// Sessions whose turn had not ended when the process did. Asked once, at the start.
@@ -225,12 +224,12 @@ impl Sessions {
 
     pub(super) async fn matching(&self, fits: impl Fn(&Head) -> bool + Send + Sync) -> Result<Vec<Head>, SessionError> {
         let mut out = Vec::new();
-        let mut after: Option<SessionKey> = None;
+        let mut after: Option<Key> = None;
         loop {
-            let page = self.list(after.as_ref(), PAGE).await?;
-            let Some(last) = page.last() else { return Ok(out) };
-            after = Some(last.session.clone());
-            out.extend(page.into_iter().filter(|head| fits(head)));
+            let page = self.store.scan_prefix(Tree::Sessions, &Key::new(), after.as_ref(), PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(out) };
+            after = Some(last.clone());
+            out.extend(page.into_iter().filter_map(|(_, value)| readable("head", value)).filter(|head| fits(head)));
         }
     }
 }

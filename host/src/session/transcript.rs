@@ -46,6 +46,8 @@ pub struct Commit {
     pub dropped: Vec<Dropped>,
     /// How the turn ended.
     pub outcome: Value,
+    /// Why it failed, if it did: its message says so from then on.
+    pub failed: Option<String>,
     /// Flags of the head to set.
     pub flags: Map<String, Value>,
     /// What the person is to be told; paid when it was.
@@ -142,6 +144,7 @@ impl Transcript {
             head.turns += 1;
             head.last = Some(Ended { turn_id: self.turn_id.clone(), at: now, outcome: commit.outcome.clone() });
             head.flags.extend(commit.flags.clone());
+            ops.extend(commit.failed.as_deref().and_then(|code| self.marked(code)));
             if let Some(owed) = &commit.owed {
                 head.owe(owed.clone());
             }
@@ -154,6 +157,17 @@ impl Transcript {
         }
         ops.push(Op::put(Tree::Sessions, key, written(&head)));
         Ok(Some(ops))
+    }
+
+    /// The person's message with the mark of a turn that failed.
+    fn marked(&self, code: &str) -> Option<Op> {
+        let own = self.history.get(self.own..)?;
+        let mut entry = own.iter().rfind(|e| e.role() == "user")?.clone();
+        if let Value::Object(meta) = &mut entry.meta {
+            meta.insert("failed".into(), code.into());
+        }
+        let key = entry_key(&self.head.session, self.head.epoch, entry.n);
+        Some(Op::put(Tree::History, key, written(&entry)))
     }
 
     pub(super) fn numbered(&self, mut entries: Vec<HistoryEntry>) -> (Vec<HistoryEntry>, Vec<Op>) {

@@ -16,6 +16,9 @@ use tokio::sync::mpsc;
 /// Repeats of a step whose calls were cut.
 const TRUNCATED_REPEATS: u32 = 2;
 
+/// Longest words of what runs.
+const LABEL_CHARS: usize = 200;
+
 /// What became of the calls of a step.
 struct Ran {
     /// Ids of the calls whose final result is an error.
@@ -203,6 +206,7 @@ fn sound(arguments: &str) -> String {
     parsed(arguments).map_or_else(|| "{}".to_string(), |map| Value::Object(map).to_string())
 }
 
+/// What is shown while they run; a model may have invented names of any length.
 fn label(calls: &[ModelCall]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for call in calls {
@@ -210,5 +214,22 @@ fn label(calls: &[ModelCall]) -> String {
             names.push(&call.name);
         }
     }
-    names.join(", ")
+    let all = names.join(", ");
+    match all.char_indices().nth(LABEL_CHARS) {
+        Some((end, _)) => format!("{}…", &all[..end]),
+        None => all,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_is_named_in_few_words() {
+        let call = |name: &str| ModelCall { id: "a".into(), name: name.into(), arguments: String::new() };
+        assert_eq!(label(&[call("one"), call("two"), call("one")]), "one, two");
+        let long = label(&[call(&"名".repeat(400_000))]);
+        assert_eq!((long.chars().count(), long.ends_with('…')), (LABEL_CHARS + 1, true));
+    }
 }

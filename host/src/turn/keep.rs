@@ -129,6 +129,10 @@ pub(super) async fn commit(run: &mut Run<'_>, answer: Option<ModelMessage>, repo
         loaded: Some(loaded),
         dropped,
         outcome: outcome_of(report),
+        failed: match report.outcome {
+            TurnOutcome::Failed { code, .. } => Some(code.as_str().to_string()),
+            _ => None,
+        },
         flags,
         owed: owed(cx, report),
         extra,

@@ -96,7 +96,11 @@ impl Run<'_> {
             let request = self.request(last).await?;
             let (stop, countdown) = (self.cx.ports.stop.signal(), &self.hands.countdown);
             match listen(&self.cx.ports.model, request, (stop, countdown), &*self.cx.ports.events).await {
-                Err(StepError::Model(ModelError::TooLong)) if !repeated && self.too_long().await? => repeated = true,
+                Err(StepError::Model(ModelError::TooLong | ModelError::TooLarge(_)))
+                    if !repeated && self.too_long().await? =>
+                {
+                    repeated = true;
+                }
                 Err(StepError::Model(error)) => return Err(self.model_failed(&error)),
                 Err(StepError::Stopped) => return Err(End::Cancelled),
                 Err(StepError::Time(text)) => return Err(End::Budget(Budget::Time, self.text_so_far(text))),
@@ -149,7 +153,7 @@ impl Run<'_> {
         tracing::warn!(turn = %self.cx.about.turn_id, %error, "model step failed");
         match error {
             ModelError::Unavailable(_) => End::Failed(FailCode::ModelUnavailable, true),
-            ModelError::Rejected(_) => End::Failed(FailCode::ModelRejected, false),
+            ModelError::Rejected(_) | ModelError::TooLarge(_) => End::Failed(FailCode::ModelRejected, false),
             ModelError::TooLong => End::Failed(FailCode::ContextOverflow, false),
             ModelError::Cancelled => End::Cancelled,
         }

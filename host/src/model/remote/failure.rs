@@ -20,6 +20,8 @@ pub(in crate::model) enum Fault {
     Down { reason: String },
     /// Our request is wrong.
     Rejected { reason: String, param: Option<String> },
+    /// The request has too many bytes.
+    TooLarge { reason: String },
     /// The conversation does not fit.
     TooLong,
     /// The provider's filter stopped it.
@@ -136,7 +138,7 @@ fn rejected(status: u16, body: &ErrorBody, secrets: &[&str]) -> Fault {
     }
     let said = scrub(&body.message, secrets, MAX_REASON);
     let reason = if said.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") };
-    Fault::Rejected { reason, param: body.param.clone() }
+    if status == 413 { Fault::TooLarge { reason } } else { Fault::Rejected { reason, param: body.param.clone() } }
 }
 
 /// `Retry-After` as a pause: seconds or a date.

@@ -184,6 +184,7 @@ impl<'a> Step<'a> {
                 ModelError::Unavailable(reason)
             }
             Fault::Rejected { reason, .. } => ModelError::Rejected(reason),
+            Fault::TooLarge { reason } => ModelError::TooLarge(reason),
             Fault::TooLong => ModelError::TooLong,
             Fault::Cancelled => ModelError::Cancelled,
             Fault::Filtered => return tell(events, ModelEvent::Stop(StopReason::Refusal)).await,

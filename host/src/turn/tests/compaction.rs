@@ -153,6 +153,25 @@ async fn too_long_without_summaries_drops_the_past_once() {
 }
 
 #[tokio::test]
+async fn too_many_bytes_are_answered_the_same_way_and_end_as_a_refusal() {
+    let table = Table::new(World::new().configured(|b| b.agent.compaction.enabled = false));
+    let ann = facts("1", Role::User, Scope::Private);
+    let too_large = || Step::Fails(ModelError::TooLarge("HTTP 413".into()));
+    let rejected = TurnOutcome::Failed { code: FailCode::ModelRejected, retryable: false };
+    let (report, requests) = table.run(&ann, "first", vec![too_large()]).await;
+    assert_eq!((report.outcome, requests.len()), (rejected.clone(), 1), "nothing could be left out");
+    let (report, requests) = table.run(&ann, "go", vec![too_large(), text("done")]).await;
+    assert!(report.text.starts_with("done") && requests.len() == 2, "{}", report.text);
+    let (report, requests) = table.run(&ann, "go", vec![too_large(), too_large()]).await;
+    assert_eq!((report.outcome, requests.len()), (rejected, 2));
+    // the message of a turn that failed says so, the others do not
+    let history = table.sessions().history(&SessionKey::from_text(KEY)).await.unwrap();
+    let marks: Vec<&str> =
+        history.iter().filter(|e| e.role() == "user").map(|e| e.meta["failed"].as_str().unwrap_or("-")).collect();
+    assert_eq!(marks, ["MODEL_REJECTED", "-", "MODEL_REJECTED"]);
+}
+
+#[tokio::test]
 async fn a_shared_summary_is_written_without_results_that_need_a_permit() {
     let world = || {
         World::new()

@@ -17,7 +17,10 @@ async fn outages_are_repeated_and_refusals_are_not() {
     }
     for code in [400, 413, 422] {
         let b = bench(vec![status(code)]).await;
-        assert!(matches!(b.run(request(&[])).await.error, Some(ModelError::Rejected(_))), "{code}");
+        assert!(
+            matches!(b.run(request(&[])).await.error, Some(ModelError::Rejected(_) | ModelError::TooLarge(_))),
+            "{code}"
+        );
         assert_eq!((b.server.requests().len(), b.model.state()), (1, ModelState::Up));
     }
     let long = Turn::fault(Fault::status(400, "prompt is too long: 210000 tokens > 200000 maximum"));
