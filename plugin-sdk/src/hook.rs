@@ -279,9 +279,9 @@ impl HookRegistration {
 
     /// What is wrong with it: a blank name or a limit out of range (`hook::bad-value`), a tool filter on an
     /// event that is about no tool (`hook::tools-filter`).
-    pub fn check(&self) -> Result<(), Diagnostic> {
+    pub fn check(&self) -> Result<(), Box<Diagnostic>> {
         if self.name.trim().is_empty() {
-            return Err(Diagnostic::error("hook::bad-value", "a hook needs a name"));
+            return Err(Box::new(Diagnostic::error("hook::bad-value", "a hook needs a name")));
         }
         let seconds = self.timeout_seconds;
         if !(seconds.is_finite() && seconds > 0.0 && seconds <= MAX_TIMEOUT_SECONDS) {
@@ -289,11 +289,11 @@ impl HookRegistration {
                 "the limit of the hook `{}` is {seconds}; it is above 0 and at most {MAX_TIMEOUT_SECONDS} seconds",
                 self.name
             );
-            return Err(Diagnostic::error("hook::bad-value", message));
+            return Err(Box::new(Diagnostic::error("hook::bad-value", message)));
         }
         if self.tool_names.is_some() && !self.event.is_tool() {
             let message = format!("the hook `{}` filters tools, but `{}` is about no tool", self.name, self.event);
-            return Err(Diagnostic::error("hook::tools-filter", message));
+            return Err(Box::new(Diagnostic::error("hook::tools-filter", message)));
         }
         Ok(())
     }

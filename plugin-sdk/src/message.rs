@@ -246,14 +246,56 @@ pub struct Message {
 }
 
 impl Message {
-    /// The plain-text projection of the text segments, in order, joined without a separator.
+    /// What the person wrote: texts and mentions in order, as `@name`. The mention of this bot is left out where it
+    /// opens or closes the message, with the blanks, comma or colon that part it from the rest.
+    ///
+    /// ```
+    /// # use plugin_sdk::{Addressed, ConversationRef, MentionTarget, Message, Principal, Scope, Segment};
+    /// # let conversation = ConversationRef { platform: "telegram".into(), endpoint: "main".into(), scope: Scope::Group,
+    /// #     scene: "-1".into(), parent: None, thread: None };
+    /// # let mut message = Message { id: "1".into(), conversation, principal: Principal::person("telegram", "7", None),
+    /// #     segments: vec![], sent_at: chrono::DateTime::UNIX_EPOCH, addressed: Addressed::Mention, command: None,
+    /// #     reply_to: None, album_id: None, edited: false };
+    /// message.segments = vec![
+    ///     Segment::Mention { target: MentionTarget::Bot, id: "42".into(), name: "desk".into() },
+    ///     Segment::plain(", tell "),
+    ///     Segment::Mention { target: MentionTarget::User, id: "8".into(), name: "ann".into() },
+    ///     Segment::plain(" hi"),
+    /// ];
+    /// assert_eq!(message.text(), "tell @ann hi");
+    /// ```
     pub fn text(&self) -> String {
+        let parts: Vec<&Segment> = self
+            .segments
+            .iter()
+            .filter(|s| match s {
+                Segment::Text { text, .. } => !text.is_empty(),
+                other => matches!(other, Segment::Mention { .. }),
+            })
+            .collect();
+        let is_bot = |s: &&Segment| matches!(s, Segment::Mention { target: MentionTarget::Bot, .. });
+        let (opens, closes) = (parts.first().is_some_and(is_bot), parts.last().is_some_and(is_bot));
+        let last = parts.len().saturating_sub(1);
         let mut out = String::new();
-        for s in &self.segments {
-            if let Segment::Text { text, .. } = s {
-                out.push_str(text);
+        for (i, part) in parts.iter().enumerate() {
+            match part {
+                Segment::Text { text, .. } => out.push_str(text),
+                Segment::Mention { .. } if (i == 0 && opens) || (i == last && closes) => {}
+                Segment::Mention { name, .. } => {
+                    out.push('@');
+                    out.push_str(name);
+                }
+                _ => {}
             }
         }
-        out
+        let parting = |c: char| c.is_whitespace() || matches!(c, ',' | ':');
+        let mut text = out.as_str();
+        if opens {
+            text = text.trim_start_matches(parting);
+        }
+        if closes {
+            text = text.trim_end();
+        }
+        text.to_string()
     }
 }

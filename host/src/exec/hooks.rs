@@ -134,7 +134,7 @@ impl Default for HookDispatcher {
 impl HookDispatcher {
     /// The hooks of a program, in their order.
     pub fn new(registrations: Vec<HookRegistration>) -> Result<Self, Diagnostics> {
-        let faults: Vec<_> = registrations.iter().filter_map(|r| r.check().err()).collect();
+        let faults: Vec<_> = registrations.iter().filter_map(|r| r.check().err().map(|d| *d)).collect();
         match Diagnostics::new(faults) {
             Some(faults) => Err(faults),
             None => Ok(Self::of(registrations.iter().map(of_program).collect())),

@@ -98,7 +98,7 @@ async fn hooks_breaker_and_observer_work_without_a_turn() {
     assert_eq!(one(&executor, &w, "read", None).await.model_content(), "{}\n[Hook feedback] body was success");
     assert_eq!(code(&one(&executor, &w, "bad", None).await), "EXECUTION_ERROR");
     assert_eq!(code(&one(&executor, &w, "bad", None).await), "CIRCUIT_OPEN");
-    let seen = seen.0.lock().unwrap();
+    let seen = seen.0.lock().unwrap().clone();
     let codes: Vec<_> = seen.iter().map(|o| (o.tool.as_str(), o.code.as_deref().unwrap_or(""))).collect();
     assert_eq!(codes, [("read", ""), ("bad", "EXECUTION_ERROR"), ("bad", "CIRCUIT_OPEN")]);
     assert!(seen.iter().all(|o| o.call_id == "c1"));
