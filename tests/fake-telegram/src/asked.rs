@@ -6,7 +6,7 @@ use crate::shape::{self, fits};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -69,15 +69,19 @@ impl Raw {
         let mut parts = Multipart::from_request(request, &()).await.map_err(broken)?;
         let broken = |_| Refusal::wrong("can't parse multipart body");
         let mut total = 0usize;
-        while let Some(part) = parts.next_field().await.map_err(broken)? {
+        while let Some(mut part) = parts.next_field().await.map_err(broken)? {
             let name = part.name().unwrap_or_default().to_owned();
             let file = part.file_name().map(str::to_owned);
             let mime = part.content_type().map(str::to_owned);
-            let bytes = part.bytes().await.map_err(broken)?;
-            total = total.saturating_add(bytes.len());
-            if total > max {
-                return Err(too_large());
+            let mut bytes = BytesMut::new();
+            while let Some(chunk) = part.chunk().await.map_err(broken)? {
+                total = total.saturating_add(chunk.len());
+                if total > max {
+                    return Err(too_large());
+                }
+                bytes.extend_from_slice(&chunk);
             }
+            let bytes = bytes.freeze();
             match file {
                 Some(file) => _ = self.files.insert(name, Upload { name: file, mime, bytes }),
                 None => {

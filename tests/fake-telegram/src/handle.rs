@@ -1,7 +1,7 @@
 //! The server in Rust tests.
 
 use crate::options::Options;
-use crate::script::{Group, Membership, PressButton, Pressed, Said, Say, Unplayable};
+use crate::script::{Group, Membership, PressButton, Pressed, Said, Say, TopicChange, Unplayable};
 use crate::server;
 use crate::shared::Shared;
 use crate::state::{State, Violation};
@@ -76,6 +76,16 @@ impl FakeTelegram {
         self.shared.change(|world| world.migrate(from, to, told));
     }
 
+    /// A topic opens, closes or goes away.
+    pub fn topic(&self, change: TopicChange) -> Result<(), Unplayable> {
+        self.shared.change(|world| world.change_topic(&change))
+    }
+
+    /// Somebody deletes a message; bots are not told.
+    pub fn delete(&self, chat: i64, message: i64) -> Result<(), Unplayable> {
+        self.shared.change(|world| world.remove(chat, message))
+    }
+
     /// A person writes.
     pub fn say(&self, say: Say) -> Result<Said, Unplayable> {
         self.shared.change(|world| world.say(&say))
@@ -138,7 +148,7 @@ impl FakeTelegram {
         self.shared.change(|world| world.bots.iter_mut().for_each(|bot| bot.reads_all = all));
     }
 
-    /// Looks at what was seen.
+    /// Looks at what was seen. The server stands still meanwhile: `look` must not call it.
     pub fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         self.shared.look(|world| look(&world.state))
     }
@@ -153,7 +163,8 @@ impl FakeTelegram {
         self.look(|state| state.violations.clone())
     }
 
-    /// Waits until something is seen; looks again after every change, never in between.
+    /// Waits until something is seen; looks again after every change, never in between. The server stands still while
+    /// `seen` looks, so it must not call it.
     pub async fn wait_for<T>(
         &self,
         what: &str,

@@ -20,7 +20,7 @@ mod world;
 
 pub use handle::{FakeTelegram, Late};
 pub use options::{BotOptions, Options, Sizes, TOKEN, USERNAME};
-pub use script::{Forward, Group, Media, Membership, PressButton, Pressed, Said, Say, Sender, Unplayable};
+pub use script::{Forward, Group, Media, Membership, PressButton, Pressed, Said, Say, Sender, TopicChange, Unplayable};
 pub use state::{Answer, Button, ChatAction, CommandSet, Edit, Press, Recorded, Shown, State, Violation};
 pub use world::{ChatKind, Fault, Person, Rule};
 

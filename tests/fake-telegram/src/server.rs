@@ -11,7 +11,7 @@ use crate::world::{Fault, World};
 use crate::{push, script};
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
 use hyper_util::rt::TokioIo;
@@ -22,7 +22,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Room for the parts of a form around the largest file.
+/// Bytes of a request that are read: so much around the largest file, and as much again, so that a client that sends a
+/// little too much hears why.
 const SLACK: usize = 1 << 20;
 
 /// Marks an answer that is never sent: the connection is closed instead.
@@ -35,7 +36,7 @@ pub(crate) async fn start(options: Options, port: u16, stop: &CancellationToken)
     let addr = listener.local_addr()?;
     let bots: Vec<i64> = options.bots.iter().map(|bot| bot.id()).collect();
     let shared = Shared::new(World::new(options));
-    let app = script::routes().fallback(bot_request).with_state(shared.clone());
+    let app = script::routes().fallback(bot_request).layer(DefaultBodyLimit::disable()).with_state(shared.clone());
     for bot in bots {
         run(stop, push::run(shared.clone(), bot));
     }
@@ -103,7 +104,7 @@ async fn bot_request(State(shared): State<Shared>, request: Request) -> Response
         let (number, next) = shared.change(|world| download(world, bot, file));
         return act(&shared, number, next).await;
     }
-    let max = shared.look(|world| world.options.sizes.upload) + SLACK;
+    let max = shared.look(|world| world.options.sizes.upload).saturating_mul(2) + SLACK;
     let raw = Raw::read(request, max).await;
     let method = parts.method.to_owned();
     let (number, next) = shared.change(|world| play(world, bot, &method, raw));
@@ -316,7 +317,12 @@ fn code(status: u16) -> StatusCode {
 }
 
 fn answer(status: u16, body: Value) -> Response {
-    (code(status), Json(body)).into_response()
+    let seconds = body.pointer("/parameters/retry_after").and_then(Value::as_i64);
+    let mut response = (code(status), Json(body)).into_response();
+    if let Some(seconds) = seconds {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
 }
 
 fn refused(refusal: &Refusal) -> Response {

@@ -180,6 +180,11 @@ impl State {
         self.requests.iter().filter(move |r| r.method == method)
     }
 
+    /// Presses that were not answered.
+    pub fn unanswered(&self) -> impl Iterator<Item = &Press> {
+        self.presses.iter().filter(|p| p.answers.is_empty())
+    }
+
     /// A press.
     pub fn press(&self, id: &str) -> Option<&Press> {
         self.presses.iter().find(|p| p.id == id)

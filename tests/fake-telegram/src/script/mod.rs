@@ -4,12 +4,14 @@ mod people;
 mod press;
 mod routes;
 mod say;
+mod topics;
 mod updates;
 
 pub use people::{Group, Membership};
 pub use press::{PressButton, Pressed};
 pub(crate) use routes::routes;
 pub use say::{Forward, Media, Said, Say, Sender};
+pub use topics::TopicChange;
 
 /// Why a script's step cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq)]

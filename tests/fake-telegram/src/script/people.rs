@@ -1,12 +1,12 @@
 //! Conversations, members, topics and the move to a supergroup.
 
 use super::Unplayable;
-use crate::world::{Chat, ChatKind, Member, Person, Topic, World};
+use crate::world::{Chat, ChatKind, Member, Person, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A conversation as a script describes it.
+/// A conversation as a script describes it. Described again, it keeps its messages, their numbers and its topics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
@@ -101,8 +101,11 @@ impl World {
     pub(crate) fn group(&mut self, group: &Group) -> Result<(), Unplayable> {
         let kind = group.kind.unwrap_or_else(|| ChatKind::of(group.id));
         let mut chat = Chat::new(group.id, kind, group.title.clone());
+        if let Some(old) = self.chats.get(&group.id) {
+            chat.go_on_from(old);
+        }
         chat.username.clone_from(&group.username);
-        chat.forum = group.forum || !group.topics.is_empty();
+        chat.forum |= group.forum || !group.topics.is_empty();
         let bots = if kind == ChatKind::Channel { "administrator" } else { "member" };
         for bot in &self.bots {
             let mut member = Member::new(bots);
@@ -115,7 +118,7 @@ impl World {
         }
         self.chats.insert(group.id, chat);
         for (id, name) in &group.topics {
-            self.topic(group.id, name, Some(*id), None);
+            self.open_topic(group.id, name, *id)?;
         }
         Ok(())
     }
@@ -138,29 +141,6 @@ impl World {
             self.group(&group)?;
         }
         self.chats.get_mut(&id).ok_or_else(|| Unplayable::new("no such conversation"))
-    }
-
-    /// Opens a topic; its number is that of its service message.
-    pub(crate) fn topic(&mut self, chat: i64, name: &str, id: Option<i64>, bot: Option<i64>) -> Value {
-        let icon = 7_322_096;
-        if let (Some(id), Some(place)) = (id, self.chats.get_mut(&chat)) {
-            place.keep_free(id - 1);
-        }
-        let mut content = Map::new();
-        content.insert("is_topic_message".into(), true.into());
-        content.insert("forum_topic_created".into(), json!({"name": name, "icon_color": icon}));
-        let author = bot.and_then(|id| self.bot(id).map(|bot| bot.person.json()));
-        let mut head = Map::new();
-        head.insert("from".into(), author.unwrap_or_else(|| Person::default().json()));
-        let shown = self.add(chat, bot, head, content);
-        if let Some(shown) = self.shown_mut(chat, shown.id) {
-            shown.thread = Some(shown.id);
-            shown.message["message_thread_id"] = shown.id.into();
-        }
-        if let Some(chat) = self.chats.get_mut(&chat) {
-            chat.topics.insert(shown.id, Topic::default());
-        }
-        json!({"message_thread_id": shown.id, "name": name, "icon_color": icon})
     }
 
     /// Changes somebody's place, and tells the bots: with a service message, and with an update about it.

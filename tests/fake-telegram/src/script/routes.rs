@@ -1,6 +1,6 @@
 //! The script over HTTP. Every step is a `POST` of JSON; what cannot be played is a 400 with the reason.
 
-use super::{Group, Membership, PressButton, Say, Unplayable};
+use super::{Group, Membership, PressButton, Say, TopicChange, Unplayable};
 use crate::shared::Shared;
 use crate::world::{Armed, Content, Person, Rule, World};
 use axum::Router;
@@ -24,6 +24,8 @@ pub(crate) fn routes() -> Router<Shared> {
         .route("/__chats", post(chats))
         .route("/__people", post(people))
         .route("/__members", post(members))
+        .route("/__topics", post(topics))
+        .route("/__delete", post(delete))
         .route("/__migrate", post(migrate))
         .route("/__files", post(files))
         .route("/__updates", post(updates))
@@ -96,6 +98,21 @@ struct Change {
 
 async fn members(State(shared): State<Shared>, body: Bytes) -> Response {
     step(&shared, &body, |world, change: Change| world.membership(change.chat, &change.member).map(|()| json!({})))
+}
+
+async fn topics(State(shared): State<Shared>, body: Bytes) -> Response {
+    step(&shared, &body, |world, change: TopicChange| world.change_topic(&change).map(|()| json!({})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    chat: i64,
+    message_id: i64,
+}
+
+async fn delete(State(shared): State<Shared>, body: Bytes) -> Response {
+    step(&shared, &body, |world, place: Place| world.remove(place.chat, place.message_id).map(|()| json!({})))
 }
 
 #[derive(Deserialize)]

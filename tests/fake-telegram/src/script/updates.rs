@@ -31,6 +31,14 @@ impl World {
         Ok(())
     }
 
+    /// Somebody deletes a message; bots are not told.
+    pub(crate) fn remove(&mut self, chat: i64, message: i64) -> Result<(), Unplayable> {
+        let now = self.now_ms();
+        let shown = self.shown_mut(chat, message).ok_or_else(|| Unplayable::new("there is no such message"))?;
+        shown.deleted_at_ms = Some(now);
+        Ok(())
+    }
+
     /// Puts the rates in force or not; old sends and penalties are forgotten.
     pub(crate) fn set_rates(&mut self, on: bool) {
         self.options.rates = on;

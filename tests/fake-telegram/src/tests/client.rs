@@ -9,6 +9,7 @@ use hyper::Request;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -18,7 +19,7 @@ pub(crate) const PERSON: i64 = 7_012_345_678_901;
 
 /// A server and its client.
 pub(crate) struct Client {
-    pub(crate) server: FakeTelegram,
+    pub(crate) server: Arc<FakeTelegram>,
     token: String,
 }
 
@@ -32,11 +33,16 @@ impl Client {
     }
 
     pub(crate) async fn with(options: Options) -> Self {
-        let server = FakeTelegram::with(options, 0).await.unwrap();
+        let server = Arc::new(FakeTelegram::with(options, 0).await.unwrap());
         server.say(Say::text("hello")).unwrap();
         server.group(Group::new(GROUP)).unwrap();
         server.group(Group::new(SUPERGROUP).topics(&[(55, "News"), (60, "Talk")])).unwrap();
         Self { server, token: TOKEN.into() }
+    }
+
+    /// A client of another bot of the same server.
+    pub(crate) fn as_bot(&self, token: &str) -> Self {
+        Self { server: self.server.clone(), token: token.into() }
     }
 
     /// A method with JSON; an answer of the wrong shape fails the test.

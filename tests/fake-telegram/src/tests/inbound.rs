@@ -2,7 +2,7 @@
 
 use super::client::SOON;
 use super::{Client, GROUP, PERSON, SUPERGROUP};
-use crate::{Forward, Media, Membership, Options, Person, PressButton, Say, Sender};
+use crate::{BotOptions, Forward, Media, Membership, Options, Person, PressButton, Say, Sender};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -144,6 +144,30 @@ async fn privacy_mode_lets_only_what_is_meant_for_the_bot_through() {
     let bot = Person::new(712_345_678_901, "My bot");
     client.server.membership(GROUP, Membership::new(bot, "administrator", &[])).unwrap();
     assert_eq!(client.server.say(group("chatter")).unwrap().updates.len(), 1, "administrators hear everything");
+}
+
+#[tokio::test]
+async fn two_bots_share_conversations_and_nothing_else() {
+    let token = "812345678902:AAFakeTokenOfTheSecondBot_0000000000000";
+    let second = BotOptions { token: token.into(), username: "second_bot".into(), ..BotOptions::default() };
+    let options = Options { bots: vec![BotOptions::default(), second.clone()], ..Options::default().unlimited() };
+    let client = Client::with(options).await;
+    let other = client.as_bot(token);
+    let group = |text: &str| Say::text(text).chat(GROUP);
+    for say in [group("@mybot a"), group("@second_bot b"), group("@mybot @second_bot c")] {
+        client.server.say(say).unwrap();
+    }
+    client.server.say(Say { to: Some(second.id()), ..Say::text("for the second") }).unwrap();
+    assert_eq!(texts(&client.updates(0).await), ["hello", "@mybot a", "@mybot @second_bot c"]);
+    let updates = other.updates(0).await;
+    assert_eq!(texts(&updates), ["@second_bot b", "@mybot @second_bot c", "for the second"]);
+    let number = updates[1]["message"]["message_id"].clone();
+    assert_eq!(client.updates(0).await[2]["message"]["message_id"], number, "one message has one number");
+    let sent = other.good("sendMessage", json!({"chat_id": GROUP, "text": "mine"})).await;
+    let edit = json!({"chat_id": GROUP, "message_id": sent["message_id"], "text": "yours"});
+    assert_eq!(client.bad("editMessageText", edit).await, "Bad Request: message can't be edited");
+    assert_eq!(client.server.say(group("/start")).unwrap().updates.len(), 1, "a bare command is for who spoke last");
+    assert_eq!(texts(&other.updates(-1).await), ["/start"]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use super::client::form;
 use super::{Client, GROUP, PERSON, SUPERGROUP};
-use crate::{Media, Membership, Options, Person, Say, Sizes, TOKEN};
+use crate::{Group, Media, Membership, Options, Person, Say, Sizes, TOKEN, TopicChange};
 use serde_json::{Value, json};
 
 /// A name and its value.
@@ -77,6 +77,46 @@ async fn topics_are_kept_and_the_general_one_has_no_number() {
     client.good("deleteForumTopic", place).await;
     assert_eq!(client.bad("sendMessage", fields).await, "Bad Request: message thread not found");
     assert_eq!(client.violations().len(), 5, "a topic that was deleted is nobody's fault");
+}
+
+#[tokio::test]
+async fn what_others_take_away_is_nobodys_fault() {
+    let client = Client::start().await;
+    client.server.delete(PERSON, 1).unwrap();
+    let reply = json!({"chat_id": PERSON, "text": "x", "reply_parameters": {"message_id": 1}});
+    assert_eq!(client.bad("sendMessage", reply).await, "Bad Request: message to be replied not found");
+    let topic = |closed, deleted| TopicChange { chat: SUPERGROUP, thread: 55, name: String::new(), closed, deleted };
+    let send = json!({"chat_id": SUPERGROUP, "message_thread_id": 55, "text": "x"});
+    client.server.topic(topic(true, false)).unwrap();
+    assert_eq!(client.bad("sendMessage", send.clone()).await, "Bad Request: TOPIC_CLOSED");
+    client.server.topic(topic(false, true)).unwrap();
+    assert_eq!(client.bad("sendMessage", send.clone()).await, "Bad Request: message thread not found");
+    client.server.topic(topic(false, false)).unwrap();
+    client.good("sendMessage", send).await;
+    let channel = -1_009_876_543_210;
+    let bot = Person::new(712_345_678_901, "My bot");
+    client.server.group(Group::new(channel).channel()).unwrap();
+    let post = json!({"chat_id": channel, "text": "x"});
+    let sent = client.good("sendMessage", post.clone()).await;
+    assert!(sent.get("from").is_none() && sent["sender_chat"]["id"] == channel, "{sent}");
+    client.server.membership(channel, Membership::new(bot, "administrator", &[])).unwrap();
+    assert_eq!(client.bad("sendMessage", post).await, "Bad Request: need administrator rights in the channel chat");
+    assert_eq!(client.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_large_file_arrives_and_one_that_is_too_large_hears_why() {
+    let sizes = Sizes { upload: 4 << 20, ..Sizes::default() };
+    let client = Client::with(Options { sizes, ..Options::default().unlimited() }).await;
+    let id = PERSON.to_string();
+    for (size, wanted) in [(4 << 20, 200), ((4 << 20) + 1, 413), (8 << 20, 413)] {
+        let bytes = vec![b'x'; size];
+        let (status, body) =
+            upload(&client, "sendDocument", &[("chat_id", &id)], &[("document", "a.bin", &bytes)]).await;
+        assert_eq!(status, wanted, "{size}: {body}");
+    }
+    let file = client.server.look(|s| s.sent(PERSON).next().unwrap().message["document"].clone());
+    assert_eq!(file["file_size"], 4 << 20);
 }
 
 #[tokio::test]

@@ -164,9 +164,22 @@ impl Chat {
         self.next_message - 1
     }
 
-    /// Numbers below this one are used.
-    pub(crate) fn keep_free(&mut self, id: i64) {
-        self.next_message = self.next_message.max(id + 1);
+    /// Whether no message has this number or a later one.
+    pub(crate) fn is_free(&self, id: i64) -> bool {
+        id >= self.next_message
+    }
+
+    /// The next message gets this number, or a later one.
+    pub(crate) fn skip_to(&mut self, id: i64) {
+        self.next_message = self.next_message.max(id);
+    }
+
+    /// Keeps numbers and topics of the same conversation as it was.
+    pub(crate) fn go_on_from(&mut self, old: &Self) {
+        self.next_message = old.next_message;
+        self.topics.clone_from(&old.topics);
+        self.forum = !self.topics.is_empty();
+        self.last_bot = old.last_bot;
     }
 
     /// Status of a member; who never was one has left.

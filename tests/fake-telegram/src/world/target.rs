@@ -76,7 +76,8 @@ impl World {
             "restricted" if !self.has(id, bot, "can_send_messages") => {
                 Err(Refusal::bad("not enough rights to send text messages to the chat"))
             }
-            "creator" | "administrator" => Ok(()),
+            "creator" => Ok(()),
+            "administrator" if chat.kind != ChatKind::Channel || self.has(id, bot, "can_post_messages") => Ok(()),
             _ if chat.kind == ChatKind::Channel => Err(Refusal::bad("need administrator rights in the channel chat")),
             _ => Ok(()),
         }
