@@ -1,4 +1,4 @@
-//! The Understudy host as a library: 28 rooms in order. A room may use only rooms above it;
+//! The Understudy host as a library: the rooms in order. A room may use only rooms above it;
 //! `tests/layers` reads the order from this file.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests may read the real time and environment"))]
@@ -25,6 +25,7 @@ pub mod exec;
 // room 20, `jobs`, comes with schedules
 pub mod tools;
 pub mod turn;
+pub mod render;
 pub mod outbound;
 pub mod commands;
 pub mod ingress;

@@ -6,6 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 
 AIMOCK="@copilotkit/aimock@1.43.0"
+TDLIB="prebuilt-tdlib@0.1008065.0"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/interop.XXXXXX")
 started=()
@@ -56,10 +57,32 @@ model() {
   python3 tests/interop/models/run.py "$program" "$address" "$provider" || failed=1
 }
 
+# Telegram's own library, offline and without an account: what we would send, as it reads it.
+telegram() {
+  local log=$work/telegram.log library
+  if ! npm install --prefix "$work/telegram" --no-audit --no-fund --no-save --ignore-scripts --silent "$TDLIB" >"$log" 2>&1; then
+    missing "Telegram's entity parser" "npm could not install $TDLIB: $(tail -n 1 "$log")"
+    return
+  fi
+  library=$(find "$work/telegram" -name 'libtdjson.*' | head -n 1)
+  if [ -z "$library" ]; then
+    missing "Telegram's entity parser" "$TDLIB has no library for this machine"
+    return
+  fi
+  if ! cargo build --quiet --locked -p host --example rendered; then
+    missing "Telegram's entity parser" "the example that prints rendered pieces does not build"
+    return
+  fi
+  python3 tests/interop/telegram/run.py "$library" "${CARGO_TARGET_DIR:-target}/debug/examples/rendered" \
+    tests/fixtures/markdown/commonmark.json || failed=1
+}
+
 if command -v node >/dev/null && command -v npm >/dev/null; then
   models
+  telegram
 else
   missing "scripted model server" "node and npm are needed"
+  missing "Telegram's entity parser" "node and npm are needed"
 fi
 
 exit "$failed"

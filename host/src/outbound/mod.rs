@@ -1,12 +1,10 @@
-//! Room 23, `outbound`: render and send, in order, with the retries each typed error asks for.
+//! Room 23, `outbound`: send in order, with the retries each typed error asks for.
 //! Must not be called by a turn except through its port. Next room: `commands`.
 
 mod cards;
-mod plain;
 mod send;
 
 pub use cards::Cards;
-pub use plain::plain_text;
 pub use send::{Outbound, Piece};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Sends one piece and does what each typed error asks for.
 
-use super::plain::plain_text;
 use crate::endpoint::Endpoint;
+use crate::render::plain_text;
 use crate::task::SharedClock;
 use plugin_sdk::{ConversationRef, Dialect, Outgoing, OutgoingKind, Segment, SendError, TextFormat};
 use std::sync::Arc;

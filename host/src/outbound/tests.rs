@@ -126,7 +126,7 @@ async fn refused_markup_is_sent_once_more_as_plain_text() {
     let channel = Arc::new(Scripted::default());
     channel.answers.lock().unwrap().push(SendError::Parse("bad".into()));
     send(&channel, false, "# Title\n**bold** `code` 2 * 3").await.unwrap();
-    assert_eq!(*channel.shown.lock().unwrap(), ["Title\nbold code 2 * 3"]);
+    assert_eq!(*channel.shown.lock().unwrap(), ["Title\n\nbold code 2 * 3"]);
 }
 
 #[tokio::test]

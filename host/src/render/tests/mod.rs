@@ -1,0 +1,8 @@
+//! What a reader sees, and what holds for every text.
+
+mod constructs;
+mod drafts;
+mod examples;
+mod long;
+mod random;
+mod support;
