@@ -6,8 +6,10 @@ use crate::id::Id;
 use crate::log::Violation;
 use crate::options::Options;
 use crate::seed;
-use crate::server::{self, Shared};
+use crate::server::{self, Shared, Started};
 use crate::state::State;
+use crate::tls::Tls;
+use axum::Router;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -18,6 +20,7 @@ use tokio::task::JoinHandle;
 pub struct FakeDiscord {
     addr: SocketAddr,
     shared: Shared,
+    app: Router,
     task: JoinHandle<()>,
 }
 
@@ -57,8 +60,8 @@ impl FakeDiscord {
 
     /// Starts with settings of its own; port 0 takes a free one.
     pub async fn start_with(options: Options, port: u16) -> io::Result<Self> {
-        let (addr, shared, task) = server::start(options, port).await?;
-        Ok(Self { addr, shared, task })
+        let Started { addr, shared, app, task } = server::start(options, port).await?;
+        Ok(Self { addr, shared, app, task })
     }
 
     /// The base that serenity's `HttpBuilder::proxy` takes: `http://127.0.0.1:port`.
@@ -74,6 +77,11 @@ impl FakeDiscord {
     /// The WebSocket that `/gateway` names.
     pub fn gateway_url(&self) -> String {
         self.shared.look(|world| world.gateway_url())
+    }
+
+    /// The same server behind TLS, as `discord.com`.
+    pub async fn tls(&self) -> io::Result<Tls> {
+        Tls::start(self.app.clone()).await
     }
 
     /// Token of the bot.

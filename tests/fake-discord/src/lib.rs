@@ -22,6 +22,7 @@ mod rules;
 mod seed;
 mod server;
 mod state;
+mod tls;
 mod upload;
 mod world;
 
@@ -40,6 +41,7 @@ pub use model::{
 pub use options::{LengthUnit, Options};
 pub use permissions::bits;
 pub use state::State;
+pub use tls::Tls;
 pub use world::{Commands, Overwritten};
 
 /// Who and what is there at the start.

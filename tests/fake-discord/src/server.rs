@@ -25,7 +25,8 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tower::ServiceExt;
@@ -70,8 +71,16 @@ impl Shared {
 #[derive(Clone)]
 struct Cut;
 
+/// A server that listens.
+pub(crate) struct Started {
+    pub(crate) addr: SocketAddr,
+    pub(crate) shared: Shared,
+    pub(crate) app: Router,
+    pub(crate) task: JoinHandle<()>,
+}
+
 /// Starts on a loopback port; 0 takes a free one.
-pub(crate) async fn start(options: Options, port: u16) -> io::Result<(SocketAddr, Shared, JoinHandle<()>)> {
+pub(crate) async fn start(options: Options, port: u16) -> io::Result<Started> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let addr = listener.local_addr()?;
     let clock = Arc::new(Clock::new(options.time));
@@ -87,8 +96,8 @@ pub(crate) async fn start(options: Options, port: u16) -> io::Result<(SocketAddr
         .layer(DefaultBodyLimit::max(upload::BODY_MAX))
         .with_state(shared.clone());
     #[expect(clippy::disallowed_methods, reason = "a test server of its own; its owner ends it")]
-    let task = tokio::spawn(accept(listener, app));
-    Ok((addr, shared, task))
+    let task = tokio::spawn(accept(listener, app.clone()));
+    Ok(Started { addr, shared, app, task })
 }
 
 async fn accept(listener: TcpListener, app: Router) {
@@ -106,7 +115,8 @@ async fn accept(listener: TcpListener, app: Router) {
     }
 }
 
-async fn connection(stream: TcpStream, app: Router) {
+/// Serves one connection to its end.
+pub(crate) async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, app: Router) {
     let service = service_fn(|request: HttpRequest| {
         let app = app.clone();
         async move {

@@ -3,4 +3,5 @@
 
 mod bot;
 mod faults;
+mod limiter;
 mod talk;
