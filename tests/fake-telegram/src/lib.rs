@@ -1,6 +1,7 @@
 //! A strict Telegram Bot API server. It refuses what the real one refuses, keeps what bots did, and lets a script
 //! write as people do and decide what goes wrong. See the README beside it.
 
+mod answer;
 mod asked;
 mod clock;
 mod facts;
@@ -8,6 +9,7 @@ mod half;
 mod handle;
 mod methods;
 mod options;
+mod play;
 mod push;
 mod refusal;
 mod script;

@@ -1,22 +1,19 @@
-//! The listener: routes, the way of a request from its bytes to its answer.
+//! The listener, and who a request is from.
 
-use crate::asked::{Asked, Raw};
-use crate::half::Half;
-use crate::methods::{self, Call, updates};
+use crate::answer::{CloseSocket, act, refused};
+use crate::asked::Raw;
 use crate::options::Options;
+use crate::play::{download, note, play};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::state::{Recorded, Violation};
-use crate::world::{Fault, World};
+use crate::world::World;
 use crate::{push, script};
 use axum::Router;
-use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Json, Response};
+use axum::response::Response;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
@@ -25,10 +22,6 @@ use tokio_util::sync::CancellationToken;
 /// Bytes of a request that are read: so much around the largest file, and as much again, so that a client that sends a
 /// little too much hears why.
 const SLACK: usize = 1 << 20;
-
-/// Marks an answer that is never sent: the connection is closed instead.
-#[derive(Debug, Clone, Copy)]
-struct CloseSocket;
 
 /// Starts the listener and the pushers; all end with the token.
 pub(crate) async fn start(options: Options, port: u16, stop: &CancellationToken) -> io::Result<(SocketAddr, Shared)> {
@@ -76,16 +69,6 @@ async fn accept(listener: TcpListener, app: Router, stop: CancellationToken) {
             let _ = connection.await;
         });
     }
-}
-
-/// What happens after the world was asked.
-enum Next {
-    Answer(u16, Value),
-    Wait(updates::Poll),
-    File(Bytes, bool),
-    Page(u16, String),
-    Never,
-    Close,
 }
 
 async fn bot_request(State(shared): State<Shared>, request: Request) -> Response {
@@ -137,194 +120,4 @@ fn bot_of(shared: &Shared, token: &str) -> Result<i64, Refusal> {
         None if formed => Err(Refusal::plain(401, "Unauthorized")),
         None => Err(Refusal::plain(404, "Not Found")),
     }
-}
-
-/// Records a request; a refusal that was avoidable is a violation.
-fn note(world: &mut World, bot: Option<i64>, method: &str, fields: Value, refusal: Option<&Refusal>) -> u64 {
-    let at_ms = world.now_ms();
-    let request =
-        Recorded { number: 0, at_ms, bot, method: method.to_owned(), fields, status: None, refused: None, fault: None };
-    let number = world.state.record(request);
-    if let Some(refusal) = refusal {
-        settle(world, number, Err(refusal));
-    }
-    number
-}
-
-/// Writes down how a request ended.
-fn settle(world: &mut World, number: u64, end: Result<(), &Refusal>) {
-    let Some(recorded) = world.state.recorded(number) else { return };
-    recorded.status = Some(end.as_ref().map_or_else(|refusal| refusal.code, |()| 200));
-    if let Err(refusal) = end {
-        recorded.refused = Some(refusal.description.clone());
-        let (request, method, what) = (number, recorded.method.clone(), refusal.description.clone());
-        if refusal.avoidable {
-            world.state.violations.push(Violation { request, method, what });
-        }
-    }
-}
-
-fn play(world: &mut World, bot: i64, method: &str, raw: Result<Raw, Refusal>) -> (u64, Next) {
-    let raw = match raw {
-        Ok(raw) => raw,
-        Err(refusal) => {
-            let number = note(world, Some(bot), method, Value::Null, Some(&refusal));
-            return (number, Next::Answer(refusal.code, refusal.body()));
-        }
-    };
-    let fields = raw.shown();
-    let asked = Asked::check(method, raw);
-    let known = asked.as_ref().map_or(method, |asked| asked.method.name.as_str()).to_owned();
-    let number = note(world, Some(bot), &known, fields.clone(), None);
-    let end = match &asked {
-        Err(refusal) => Err(refusal.clone()),
-        Ok(asked) => held(world, asked).and_then(|()| met(world, number, &Call { bot, asked }, &fields)),
-    };
-    let next = match end {
-        Ok(next) => next,
-        Err(refusal) => {
-            settle(world, number, Err(&refusal));
-            Next::Answer(refusal.code, refusal.body())
-        }
-    };
-    (number, next)
-}
-
-/// During a penalty nothing may go to that conversation; who asks anyway did not wait.
-fn held(world: &mut World, asked: &Asked) -> Result<(), Refusal> {
-    let Some(chat) = asked.number("chat_id").filter(|_| !asked.method.name.starts_with("get")) else { return Ok(()) };
-    let now = world.now_ms();
-    world.rates.held(chat, now).map_or(Ok(()), |seconds| Err(Refusal::slow_down(seconds).avoidable()))
-}
-
-/// The call, or the fault it meets.
-fn met(world: &mut World, number: u64, call: &Call<'_>, fields: &Value) -> Result<Next, Refusal> {
-    let name = call.asked.method.name.as_str();
-    let Some(fault) = world.fault(name, fields) else { return called(world, number, call) };
-    if let Some(recorded) = world.state.recorded(number) {
-        recorded.fault = Some(fault.name());
-    }
-    let chat = call.asked.number("chat_id");
-    Err(match fault {
-        Fault::TooMany { seconds, hold } => {
-            let now = world.now_ms();
-            if let Some(chat) = chat.filter(|_| hold) {
-                world.rates.hold(chat, seconds, now);
-            }
-            Refusal::slow_down(seconds)
-        }
-        Fault::Conflict => {
-            let who = "other getUpdates request; make sure that only one bot instance is running";
-            Refusal::plain(409, format!("Conflict: terminated by {who}"))
-        }
-        Fault::Parse => Refusal::bad("can't parse entities: Can't find end of the entity starting at byte offset 0"),
-        Fault::Forbidden { description } => Refusal::forbidden(description),
-        Fault::Migrate { to } => {
-            if let Some(chat) = chat {
-                world.migrate(chat, to, false);
-            }
-            Refusal::migrated(to)
-        }
-        Fault::Status { status, description, html: false } => Refusal::plain(status, description),
-        Fault::Status { status, description, html: true } => {
-            let refusal = Refusal::plain(status, description);
-            settle(world, number, Err(&refusal));
-            return Ok(Next::Page(status, format!("<html><body><h1>{}</h1></body></html>", refusal.description)));
-        }
-        Fault::Garbage => return Ok(Next::Page(200, "<not json".into())),
-        Fault::Answer { result } => {
-            settle(world, number, Ok(()));
-            return Ok(Next::Answer(200, json!({"ok": true, "result": result})));
-        }
-        Fault::Never => return Ok(Next::Never),
-        Fault::Close | Fault::CutFile => return Ok(Next::Close),
-        Fault::AppliedThenNever => return applied(world, number, call).map(|()| Next::Never),
-        Fault::AppliedThenClose => return applied(world, number, call).map(|()| Next::Close),
-    })
-}
-
-fn applied(world: &mut World, number: u64, call: &Call<'_>) -> Result<(), Refusal> {
-    called(world, number, call)?;
-    if let Some(recorded) = world.state.recorded(number) {
-        // it was done, but nobody was told
-        recorded.status = None;
-    }
-    Ok(())
-}
-
-fn called(world: &mut World, number: u64, call: &Call<'_>) -> Result<Next, Refusal> {
-    if call.asked.method.name == "getUpdates" {
-        return updates::begin(world, call.bot, call.asked).map(Next::Wait);
-    }
-    let result = methods::run(world, call)?;
-    settle(world, number, Ok(()));
-    Ok(Next::Answer(200, json!({"ok": true, "result": result})))
-}
-
-fn download(world: &mut World, bot: i64, path: &str) -> (u64, Next) {
-    let fields = json!({"path": path});
-    let number = note(world, Some(bot), "file", fields.clone(), None);
-    let fault = world.fault("file", &fields);
-    let now = world.now_ms();
-    let content = world.files.fetch(path, now).map(|file| file.content.bytes());
-    let lost = Refusal::plain(404, "Not Found");
-    let refusal = match (&fault, content) {
-        (Some(Fault::Never), _) => return (number, Next::Never),
-        (Some(Fault::Close), _) => return (number, Next::Close),
-        (Some(Fault::TooMany { seconds, .. }), _) => Refusal::slow_down(*seconds),
-        (Some(Fault::Status { status, description, .. }), _) => Refusal::plain(*status, description.clone()),
-        (_, Some(bytes)) => {
-            settle(world, number, Ok(()));
-            return (number, Next::File(bytes, matches!(fault, Some(Fault::CutFile))));
-        }
-        (_, None) => lost,
-    };
-    settle(world, number, Err(&refusal));
-    (number, Next::Answer(refusal.code, refusal.body()))
-}
-
-async fn act(shared: &Shared, number: u64, next: Next) -> Response {
-    match next {
-        Next::Answer(status, body) => answer(status, body),
-        Next::Wait(poll) => {
-            let end = updates::finish(shared, poll).await;
-            shared.change(|world| settle(world, number, end.as_ref().map(|_| ())));
-            end.map_or_else(|refusal| refused(&refusal), |list| answer(200, json!({"ok": true, "result": list})))
-        }
-        Next::File(bytes, cut) => file(bytes, cut),
-        Next::Page(status, text) => (code(status), [(header::CONTENT_TYPE, "text/html")], text).into_response(),
-        Next::Never => std::future::pending().await,
-        Next::Close => {
-            let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
-            response.extensions_mut().insert(CloseSocket);
-            response
-        }
-    }
-}
-
-fn file(bytes: Bytes, cut: bool) -> Response {
-    let length = bytes.len();
-    let body = if cut { Body::new(Half::of(bytes.slice(..length / 2))) } else { Body::from(bytes) };
-    (
-        [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_LENGTH, length.to_string())],
-        body,
-    )
-        .into_response()
-}
-
-fn code(status: u16) -> StatusCode {
-    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-fn answer(status: u16, body: Value) -> Response {
-    let seconds = body.pointer("/parameters/retry_after").and_then(Value::as_i64);
-    let mut response = (code(status), Json(body)).into_response();
-    if let Some(seconds) = seconds {
-        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-    }
-    response
-}
-
-fn refused(refusal: &Refusal) -> Response {
-    answer(refusal.code, refusal.body())
 }

@@ -4,6 +4,7 @@ mod people;
 mod press;
 mod routes;
 mod say;
+mod saying;
 mod topics;
 mod updates;
 
