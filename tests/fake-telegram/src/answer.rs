@@ -18,14 +18,29 @@ pub(crate) struct CloseSocket;
 pub(crate) enum Next {
     Answer(u16, Value),
     Wait(updates::Poll),
+    /// Only from this time on.
+    Late(i64, Box<Next>),
     File(Bytes, bool),
     Page(u16, String),
     Never,
     Close,
 }
 
+/// Waits until an answer may go out.
+async fn punctual(shared: &Shared, mut next: Next) -> Next {
+    let mut changes = shared.changes();
+    while let Next::Late(until, after) = next {
+        while shared.look(|world| world.now_ms() < until) {
+            shared.changed_or(&mut changes, until).await;
+        }
+        next = *after;
+    }
+    next
+}
+
 /// Answers, waits, or does not.
 pub(crate) async fn act(shared: &Shared, number: u64, next: Next) -> Response {
+    let next = punctual(shared, next).await;
     match next {
         Next::Answer(status, body) => answer(status, body),
         Next::Wait(poll) => {
@@ -35,7 +50,7 @@ pub(crate) async fn act(shared: &Shared, number: u64, next: Next) -> Response {
         }
         Next::File(bytes, cut) => file(bytes, cut),
         Next::Page(status, text) => (code(status), [(header::CONTENT_TYPE, "text/html")], text).into_response(),
-        Next::Never => std::future::pending().await,
+        Next::Never | Next::Late(..) => std::future::pending().await,
         Next::Close => {
             let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
             response.extensions_mut().insert(CloseSocket);

@@ -101,7 +101,14 @@ fn met(world: &mut World, number: u64, call: &Call<'_>, fields: &Value) -> Resul
             settle(world, number, Err(&refusal));
             return Ok(Next::Page(status, format!("<html><body><h1>{}</h1></body></html>", refusal.description)));
         }
-        Fault::Garbage => return Ok(Next::Page(200, "<not json".into())),
+        Fault::Garbage => {
+            settle(world, number, Ok(()));
+            return Ok(Next::Page(200, "<not json".into()));
+        }
+        Fault::Late { seconds } => {
+            let until = world.now_ms().saturating_add(seconds.saturating_mul(1000));
+            return called(world, number, call).map(|next| Next::Late(until, Box::new(next)));
+        }
         Fault::Answer { result } => {
             settle(world, number, Ok(()));
             return Ok(Next::Answer(200, json!({"ok": true, "result": result})));

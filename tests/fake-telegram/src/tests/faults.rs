@@ -149,6 +149,30 @@ async fn answers_that_never_come_before_or_after_the_work() {
 }
 
 #[tokio::test]
+async fn a_late_answer_comes_when_its_time_is_there() {
+    let client = Client::with(Options::default().unlimited().frozen()).await;
+    client.server.fault(Fault::Late { seconds: 20 }.once("sendMessage"));
+    let answered = std::cell::Cell::new(false);
+    let late = async {
+        let answer = client.call("sendMessage", say(PERSON, "x")).await;
+        answered.set(true);
+        answer
+    };
+    let meanwhile = async {
+        client.server.wait_for("it is done", SOON, |s| s.sent(PERSON).next().map(|_| ())).await.unwrap();
+        client.server.advance(Duration::from_secs(19));
+        client.good("sendMessage", say(PERSON, "others are answered meanwhile")).await;
+        assert!(!answered.get(), "a second too early");
+        client.server.advance(Duration::from_secs(1));
+    };
+    let ((status, _), ()) = tokio::join!(late, meanwhile);
+    assert_eq!(status, 200);
+    client.server.fault(Fault::Garbage.once("getMe"));
+    let (status, page) = client.raw(&format!("/bot{TOKEN}/getMe"), "", "".into()).await.unwrap();
+    assert_eq!((status, page.unwrap().starts_with(b"<")), (200, true));
+}
+
+#[tokio::test]
 async fn downloads_fail_too() {
     let client = Client::start().await;
     let id = client.server.file("a.txt", "text/plain", "0123456789");

@@ -79,6 +79,11 @@ pub enum Fault {
     Close,
     /// It is done, then the connection is closed without an answer.
     AppliedThenClose,
+    /// It is done, but answered only after so many seconds of the server's clock.
+    Late {
+        /// Seconds.
+        seconds: i64,
+    },
     /// This result, whatever was asked; for methods the server does not simulate.
     Answer {
         /// `result` of the answer.
