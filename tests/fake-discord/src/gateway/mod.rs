@@ -160,12 +160,11 @@ impl World {
         print::without_content(&mut bare);
         let direct = place.guild.is_none();
         let intent = if direct { intents::DIRECT_MESSAGES } else { intents::GUILD_MESSAGES };
-        let hidden = self.faults.missing_content || of.without_content;
-        let own = of.author.id == seed::BOT;
-        let exempt = own || direct || of.mentions.users.contains(&seed::BOT);
+        let exempt = self.always_readable(of);
+        let missing = self.faults.missing_content || of.without_content;
         self.emit_by(name, |session| {
-            let reads = exempt || session.intents & intents::MESSAGE_CONTENT != 0;
-            let shown = if (reads && !hidden) || own { &whole } else { &bare };
+            let reads = session.intents & intents::MESSAGE_CONTENT != 0 && !missing;
+            let shown = if exempt || reads { &whole } else { &bare };
             (session.intents & intent != 0).then(|| shown.clone())
         });
     }
@@ -184,12 +183,17 @@ impl World {
         self.emit(if guild.is_some() { intents.0 } else { intents.1 }, name, &data);
     }
 
+    /// Whether a message comes whole without the intent: the bot's own, a private one, one that mentions the bot.
+    fn always_readable(&self, message: &Message) -> bool {
+        let direct = self.channels.get(&message.channel).is_some_and(|c| c.guild.is_none());
+        let own = message.author.id == seed::BOT;
+        (own || direct || message.mentions.users.contains(&seed::BOT)) && (own || !message.without_content)
+    }
+
     /// Whether a message's content is hidden from requests: the application lacks the intent.
     pub(crate) fn hides_content(&self, message: &Message) -> bool {
-        let direct = self.channels.get(&message.channel).is_some_and(|c| c.guild.is_none());
-        let exempt = message.author.id == seed::BOT || direct || message.mentions.users.contains(&seed::BOT);
-        let hidden = self.faults.missing_content || message.without_content;
-        (!self.options.message_content && !exempt) || (hidden && message.author.id != seed::BOT)
+        let missing = !self.options.message_content || self.faults.missing_content || message.without_content;
+        missing && !self.always_readable(message)
     }
 
     /// Plays a fault on every open connection.

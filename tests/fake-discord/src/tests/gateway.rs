@@ -181,10 +181,17 @@ fn content_needs_the_intent_but_for_own_private_and_mentioning_messages() {
     let (mut wire, _) = connected(&mut w, USUAL);
     w.load(GatewayFault::MissingContent { on: true }.into());
     say(&mut w, ANN, GENERAL, "hidden");
+    let private = say(&mut w, ANN, DM_ANN, "private");
+    let path = format!("channels/{DM_ANN}/messages/{private}");
+    assert_eq!(ask(&mut w, "GET", &path, Value::Null).1["content"], "private");
     w.load(GatewayFault::MissingContent { on: false }.into());
     w.act(Act::Say(Say { without_content: true, ..Say::new(ANN, GENERAL, "hidden too") })).unwrap();
-    let event = wire.heard();
-    assert_eq!((event[0].2["content"].clone(), event[1].2["content"].clone()), (json!(""), json!("")));
+    let texts: Vec<Value> = wire.heard().iter().map(|h| h.2["content"].clone()).collect();
+    assert_eq!(texts, ["", "private", ""]);
+    w.options.message_content = false;
+    let unread = say(&mut w, ANN, GENERAL, "unread");
+    let path = format!("channels/{GENERAL}/messages/{unread}");
+    assert_eq!(ask(&mut w, "GET", &path, Value::Null).1["content"], "");
 }
 
 #[test]

@@ -4,4 +4,5 @@
 mod bot;
 mod faults;
 mod limiter;
+mod shapes;
 mod talk;
