@@ -13,6 +13,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::Response;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -72,7 +73,8 @@ async fn accept(listener: TcpListener, app: Router, stop: CancellationToken) {
 }
 
 async fn bot_request(State(shared): State<Shared>, request: Request) -> Response {
-    let path = request.uri().path().to_owned();
+    // some clients write the slash inside a file's path as %2F
+    let path = percent_decode_str(request.uri().path()).decode_utf8_lossy().into_owned();
     let parts = Path::of(&path);
     let Some(parts) = parts else { return refused(&Refusal::plain(404, "Not Found")) };
     let bot = match bot_of(&shared, parts.token) {

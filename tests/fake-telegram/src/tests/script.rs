@@ -103,8 +103,10 @@ async fn a_file_put_on_the_host_is_sent_and_fetched() {
     assert_eq!((&document["file_name"], &document["mime_type"]), (&json!("a.pdf"), &json!("application/pdf")));
     let path =
         client.good("getFile", json!({"file_id": document["file_id"]})).await["file_path"].as_str().unwrap().to_owned();
-    let path = format!("/file/bot{TOKEN}/{path}");
-    assert_eq!(client.raw(&path, "", "".into()).await.unwrap().1, Some("%PDF-1.7".into()));
+    for path in [path.clone(), path.replace('/', "%2F")] {
+        let path = format!("/file/bot{TOKEN}/{path}");
+        assert_eq!(client.raw(&path, "", "".into()).await.unwrap().1, Some("%PDF-1.7".into()), "{path}");
+    }
 }
 
 #[tokio::test]
