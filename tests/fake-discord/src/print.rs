@@ -97,19 +97,18 @@ pub(crate) fn guild(guild: &Guild) -> Value {
     })
 }
 
-/// A guild as GUILD_CREATE brings it.
-pub(crate) fn whole_guild(world: &World, of: &Guild) -> Value {
+/// A guild as GUILD_CREATE brings it; with the members intent, with all its members.
+pub(crate) fn whole_guild(world: &World, of: &Guild, all: bool) -> Value {
     let mut out = guild(of);
     let inside = |thread: bool| {
         let all = world.channels.values().filter(move |c| c.guild == Some(of.id) && c.kind.is_thread() == thread);
         all.map(|c| channel(world, c)).collect::<Vec<_>>()
     };
-    // without the members intent only the bot itself is listed
-    let own = of.members.get(&seed::BOT).map(|m| member(world, m));
+    let members = of.members.values().filter(|m| all || m.user == seed::BOT).map(|m| member(world, m));
     let more = json!({
         "joined_at": printed(of.members.get(&seed::BOT).map_or(0, |m| m.joined_ms)), "large": false,
         "unavailable": false, "member_count": of.members.len(), "voice_states": [],
-        "members": own.into_iter().collect::<Vec<_>>(), "channels": inside(false), "threads": inside(true),
+        "members": members.collect::<Vec<_>>(), "channels": inside(false), "threads": inside(true),
         "presences": [], "stage_instances": [], "guild_scheduled_events": [], "soundboard_sounds": []
     });
     if let (Value::Object(out), Value::Object(more)) = (&mut out, more) {

@@ -76,7 +76,7 @@ impl World {
         self.interact(press.user, channel, kind)
     }
 
-    /// Begins an interaction. When no session is there to hear of it, it is lost: nothing brings it later.
+    /// Begins an interaction. When nobody is connected to hear of it, it is lost, unless a resume brings it.
     fn interact(&mut self, user: Id, channel: Id, kind: InteractionKind) -> Result<Id, String> {
         let id = self.new_id();
         let at_ms = self.now_ms();

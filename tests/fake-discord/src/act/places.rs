@@ -100,7 +100,7 @@ impl World {
         place.members.insert(user, member.clone());
         let place = self.guilds.get(&guild).ok_or_else(|| no_guild(guild))?;
         if user == seed::BOT {
-            let data = print::whole_guild(self, place);
+            let data = print::whole_guild(self, place, false);
             self.emit(intents::GUILDS, "GUILD_CREATE", &data);
         } else if self.joined(guild).is_ok() {
             let mut data = print::member(self, &member);

@@ -124,7 +124,8 @@ impl Gateway {
 }
 
 impl World {
-    /// Sends an event to every session with one of these intents; 0 needs none. Gives how many have it or will.
+    /// Sends an event to every session with one of these intents; 0 needs none. Gives how many are connected to
+    /// hear it.
     pub(crate) fn emit(&mut self, intent: u64, name: &str, data: &Value) -> usize {
         self.emit_by(name, |session| (intent == 0 || session.intents & intent != 0).then(|| data.clone()))
     }
@@ -135,8 +136,8 @@ impl World {
         for session in sessions.values_mut() {
             let Some(data) = view(session) else { continue };
             let text = session.stamp(name, &data);
-            reached += 1;
             if let Some(line) = session.line.and_then(|n| lines.get(&n)) {
+                reached += 1;
                 let _ = line.out.send(Frame::Text(text));
             }
         }

@@ -152,12 +152,13 @@ impl World {
         }
         let mut frames = vec![Frame::Text(session.stamp("READY", &ready))];
         if intents & intents::GUILDS != 0 {
-            let known: Vec<Value> = self.home().map(|g| print::whole_guild(self, g)).collect();
+            let all = intents & intents::GUILD_MEMBERS != 0;
+            let known: Vec<Value> = self.home().map(|g| print::whole_guild(self, g, all)).collect();
             frames.extend(known.iter().map(|g| Frame::Text(session.stamp("GUILD_CREATE", g))));
             if let Some((count, pause_ms)) = self.faults.burst.take() {
                 for i in 0..count {
                     let ballast = seed::guild(self.new_id(), &format!("Ballast {i}"), seed::ANN);
-                    let text = session.stamp("GUILD_CREATE", &print::whole_guild(self, &ballast));
+                    let text = session.stamp("GUILD_CREATE", &print::whole_guild(self, &ballast, false));
                     frames.extend([Frame::Pause(pause_ms), Frame::Text(text)]);
                 }
             }

@@ -61,7 +61,7 @@ pub struct Interaction {
     pub messages: Vec<Id>,
     /// Whether a deferred answer still waits for its text.
     pub loading: bool,
-    /// Whether it came to nobody: no session was there to receive it.
+    /// Whether nobody was connected to hear of it; only a resume may still bring it.
     pub lost: bool,
 }
 

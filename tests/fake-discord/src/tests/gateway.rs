@@ -255,6 +255,9 @@ fn an_interaction_reaches_a_session_without_any_intent() {
     let event = wire.heard().remove(0);
     assert_eq!((event.1.as_str(), event.2["data"]["name"].as_str()), ("INTERACTION_CREATE", Some("hi")));
     assert!(!w.interactions[&id].lost);
+    w.line_closed(wire.number, true, 1006, "");
+    let id = w.act(Act::Slash(Slash::new(ANN, GENERAL, "hi"))).unwrap();
+    assert!(w.interactions[&id].lost, "a session without a connection hears nothing");
 }
 
 #[test]
@@ -288,6 +291,16 @@ fn faults_strike_at_once_or_wait() {
     assert_eq!((heard[0].0, heard[1].1.as_str()), (9, "READY"), "the same connection identifies anew");
     w.load(GatewayFault::Silent { times: 1 }.into());
     assert!(Wire::open(&mut w).heard().is_empty());
+}
+
+#[test]
+fn members_are_listed_with_the_intent() {
+    for (extra, listed) in [(0, 1), (intents::GUILD_MEMBERS, 4)] {
+        let mut w = world_with(Options { members: true, ..Options::default() });
+        let mut wire = Wire::open(&mut w);
+        wire.identify(&mut w, USUAL | extra);
+        assert_eq!(wire.heard()[2].2["members"].as_array().unwrap().len(), listed);
+    }
 }
 
 #[test]
