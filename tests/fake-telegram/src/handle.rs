@@ -56,6 +56,11 @@ impl FakeTelegram {
         self.stop.cancelled().await;
     }
 
+    /// Ends the server and its connections; what it has seen can still be looked at.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
     /// Makes a conversation.
     pub fn group(&self, group: Group) -> Result<(), Unplayable> {
         self.shared.change(|world| world.group(&group))

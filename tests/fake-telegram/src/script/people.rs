@@ -147,7 +147,12 @@ impl World {
     pub(crate) fn membership(&mut self, chat: i64, change: &Membership) -> Result<(), Unplayable> {
         let member = change.member()?;
         let now = self.now();
-        self.chat_or_new(chat, &change.by)?;
+        let new = !self.chats.contains_key(&chat);
+        let place = self.chat_or_new(chat, &change.by)?;
+        if new {
+            // whoever comes first to a conversation nobody knew was not there before
+            place.members.remove(&change.user.id);
+        }
         self.know(&change.user);
         self.know(&change.by);
         let (id, by) = (change.user.id, change.by.json());

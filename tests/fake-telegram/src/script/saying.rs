@@ -13,6 +13,9 @@ impl World {
         self.know(&say.from);
         let Some(place) = self.chats.get_mut(&chat) else { return Err(Unplayable::new("no such conversation")) };
         let kind = place.kind;
+        if let Some(to) = place.migrated_to {
+            return Err(Unplayable::new(format!("conversation {chat} has moved to {to}")));
+        }
         if kind != ChatKind::Channel && say.sender == Sender::Own {
             place.members.entry(say.from.id).or_insert_with(|| Member::new("member"));
         }

@@ -306,6 +306,39 @@ async fn members_and_their_rights_are_told() {
 }
 
 #[tokio::test]
+async fn a_bot_that_is_added_hears_of_it_and_one_that_is_removed_too() {
+    let client = Client::start().await;
+    let bot = |status: &str| Membership::new(Person::new(712_345_678_901, "My bot"), status, &[]);
+    let offset = client.updates(0).await[0]["update_id"].as_i64().unwrap() + 1;
+    let chat = -4_000_000_001;
+    client.server.membership(chat, bot("member")).unwrap();
+    client.server.membership(chat, bot("kicked")).unwrap();
+    let updates = client.updates(offset).await;
+    assert_eq!(kinds(&updates), ["my_chat_member", "message", "my_chat_member"]);
+    let change = |n: usize| {
+        let change = &updates[n]["my_chat_member"];
+        (change["old_chat_member"]["status"].clone(), change["new_chat_member"]["status"].clone())
+    };
+    assert_eq!((change(0), change(2)), ((json!("left"), json!("member")), (json!("member"), json!("kicked"))));
+    assert_eq!(updates[1]["message"]["new_chat_members"][0]["id"], 712_345_678_901_i64);
+    assert_eq!(client.server.say(Say::text("@mybot still there?").chat(chat)).unwrap().updates, Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn the_end_of_the_server_ends_its_connections() {
+    let client = Client::start().await;
+    let offset = client.updates(0).await[0]["update_id"].as_i64().unwrap() + 1;
+    let server = &client.server;
+    let path = format!("/bot{}/getUpdates?offset={offset}&timeout=50", crate::TOKEN);
+    let wait = tokio::join!(client.send(&path, "", "".into()), async {
+        server.wait_for("a poll waits", SOON, |s| (s.calls("getUpdates").count() == 2).then_some(())).await.unwrap();
+        server.stop();
+    });
+    assert_eq!(wait.0, None);
+    assert_eq!(client.send(&path, "", "".into()).await, None, "nobody listens any more");
+}
+
+#[tokio::test]
 async fn command_lists_follow_the_rules() {
     let client = Client::start().await;
     let list = |name: &str, description: &str| json!({"commands": [{"command": name, "description": description}]});

@@ -1,7 +1,7 @@
 //! The script over HTTP.
 
 use super::{Client, GROUP, PERSON, SUPERGROUP};
-use crate::TOKEN;
+use crate::{Say, TOKEN};
 use serde_json::json;
 
 #[tokio::test]
@@ -65,7 +65,10 @@ async fn a_press_over_http_and_its_answer_in_the_state() {
 
 #[tokio::test]
 async fn a_step_that_cannot_be_played_says_why() {
+    const MOVED: i64 = -77;
     let client = Client::start().await;
+    client.server.say(Say::text("x").chat(MOVED)).unwrap();
+    client.server.migrate(MOVED, -1_000_000_000_077, false);
     for (path, body, part) in [
         ("/__say", json!({"txt": "hi"}), "txt"),
         ("/__say", json!({"text": "hi", "thread": 9}), "no such topic"),
@@ -73,6 +76,7 @@ async fn a_step_that_cannot_be_played_says_why() {
         ("/__say", json!({"media": {"kind": "smell"}}), "smell"),
         ("/__say", json!({"media": {"kind": "photo", "file_id": "x"}}), "no file"),
         ("/__say", json!({"text": "x", "edit": 900}), "900"),
+        ("/__say", json!({"chat": MOVED, "text": "x"}), "has moved"),
         ("/__press", json!({"chat": PERSON, "message_id": 1, "button": "x"}), "of no bot"),
         ("/__press", json!({"chat": PERSON, "message_id": 77, "button": "x"}), "no such message"),
         ("/__members", json!({"chat": GROUP, "member": {"status": "king"}}), "king"),
