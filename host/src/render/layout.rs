@@ -112,11 +112,21 @@ impl Layout {
                 self.lists.push(List { next: *first, indent: 2 });
             }
             Kind::Item => self.item(),
-            Kind::Bold | Kind::Italic | Kind::Strike | Kind::Link { .. } => {}
+            Kind::Link { .. } => self.guard_exclamation(),
+            Kind::Bold | Kind::Italic | Kind::Strike => {}
         }
         let mark = self.mark(kind);
         let slot = mark.map(|mark| self.slot(mark));
         self.opened.push(Opened { kind: kind.clone(), slot });
+    }
+
+    /// A `!` before a link would make it an image.
+    fn guard_exclamation(&mut self) {
+        let at = self.flow.text.len().saturating_sub(1);
+        let guarded = self.flow.guards.last().is_some_and(|(last, _)| *last == at);
+        if self.writes_marks() && self.gap == 0 && self.flow.text.ends_with('!') && !guarded {
+            self.flow.guards.push((at, '\\'));
+        }
     }
 
     fn slot(&mut self, mark: Mark) -> usize {

@@ -105,6 +105,7 @@ fn what_looks_like_a_mark_stays_literal() {
         ("1\\. x", "1\\. x"),
         ("\\> x", "\\> x"),
         ("\\[a](b)", "\\[a\\](b)"),
+        ("Hi!", "Hi!"),
     ] {
         assert_eq!(shown(text, Dialect::DiscordMarkdown), escaped);
         let plain = text.replace('\\', "");

@@ -78,7 +78,7 @@ fn texts() -> impl Strategy<Value = String> {
         9 => prop::sample::select(BITS).prop_map(str::to_string),
         1 => any::<char>().prop_map(|c| c.to_string()),
     ];
-    prop::collection::vec(bit, 0..60).prop_map(|bits| bits.concat())
+    prop::collection::vec(bit, 0..40).prop_map(|bits| bits.concat())
 }
 
 proptest! {
