@@ -7,6 +7,7 @@ use crate::refusal::Refusal;
 use crate::rest::{self, Call, Reply};
 use crate::world::World;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What is known of a request before its body is looked at.
 pub(crate) struct Asked {
@@ -69,7 +70,7 @@ impl World {
             self.faults.take(&asked.call.method, &parts)
         };
         let number = self.log.requests.len() + 1;
-        self.log.requests.push(Request {
+        self.log.requests.push(Arc::new(Request {
             number,
             at_ms,
             method: asked.call.method.clone(),
@@ -80,7 +81,7 @@ impl World {
             status: 0,
             code: 0,
             fault: effect.as_ref().map(|e| format!("{e:?}")),
-        });
+        }));
         (number, effect)
     }
 
@@ -88,7 +89,7 @@ impl World {
     pub(crate) fn settle(&mut self, number: usize, asked: &Asked, effect: Option<&RestEffect>) -> Settled {
         let now = self.now_ms();
         let settled = self.settled(number, asked, effect);
-        if let Some(request) = self.log.requests.get_mut(number - 1) {
+        if let Some(request) = self.log.requests.get_mut(number - 1).map(Arc::make_mut) {
             request.status = settled.status;
             request.code = settled.code();
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Why a request counts as a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -68,7 +69,7 @@ pub struct Request {
 /// What was seen.
 #[derive(Default)]
 pub(crate) struct Log {
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<Arc<Request>>,
     pub(crate) violations: Vec<Violation>,
     /// Times of answers 401, 403 and 429.
     pub(crate) invalid_ms: Vec<u64>,

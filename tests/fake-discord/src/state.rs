@@ -10,6 +10,7 @@ use crate::seed;
 use crate::world::{Commands, World};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The state at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +26,7 @@ pub struct State {
     /// Interactions whose person sees "did not respond".
     pub failed: Vec<Id>,
     /// Requests, oldest first.
-    pub requests: Vec<Request>,
+    pub requests: Vec<Arc<Request>>,
     /// How many of the last ten minutes were answered 401, 403 or 429; Discord bans at 10,000.
     pub invalid_requests: usize,
     /// Gateway.
@@ -56,12 +57,12 @@ impl State {
     /// What the bot sent to a channel, deleted messages too, oldest first.
     pub fn sent(&self, channel: Id) -> Vec<&Message> {
         let all = self.conversations.get(&channel).into_iter().flat_map(|c| c.messages.values());
-        all.filter(|m| m.author.id == seed::BOT).collect()
+        all.map(Arc::as_ref).filter(|m| m.author.id == seed::BOT).collect()
     }
 
     /// A message, wherever it is.
     pub fn message(&self, id: Id) -> Option<&Message> {
-        self.conversations.values().find_map(|c| c.messages.get(&id))
+        self.conversations.values().find_map(|c| c.messages.get(&id)).map(Arc::as_ref)
     }
 
     /// When somebody typed in a channel, Unix milliseconds.
@@ -77,6 +78,6 @@ impl State {
             let parts: Vec<&str> = r.path.split('/').filter(|p| !p.is_empty()).collect();
             (method == "*" || r.method == method) && fits(path, &parts)
         };
-        self.requests.iter().filter(fitting).collect()
+        self.requests.iter().map(Arc::as_ref).filter(fitting).collect()
     }
 }

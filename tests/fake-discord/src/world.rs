@@ -134,11 +134,11 @@ impl World {
     /// A message that everybody in the channel sees.
     pub(crate) fn message(&self, channel: Id, message: Id) -> Result<&Message, Refusal> {
         let found = self.channels.get(&channel).and_then(|c| c.messages.get(&message));
-        found.filter(|m| m.is_public()).ok_or_else(|| Refusal::unknown(10008))
+        found.map(Arc::as_ref).filter(|m| m.is_public()).ok_or_else(|| Refusal::unknown(10008))
     }
 
     pub(crate) fn message_mut(&mut self, channel: Id, message: Id) -> Option<&mut Message> {
-        self.channels.get_mut(&channel)?.messages.get_mut(&message)
+        self.channels.get_mut(&channel)?.messages.get_mut(&message).map(Arc::make_mut)
     }
 
     /// Largest file in a channel.

@@ -4,6 +4,7 @@ use crate::id::Id;
 use crate::model::Message;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a channel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,8 +106,8 @@ pub struct Channel {
     pub locked: bool,
     /// Permissions of this channel.
     pub overwrites: Vec<Overwrite>,
-    /// Messages, deleted ones too.
-    pub messages: BTreeMap<Id, Message>,
+    /// Messages, deleted ones too; shared, so that a copy of the state costs little.
+    pub messages: BTreeMap<Id, Arc<Message>>,
     /// Who typed when.
     pub typing: Vec<Typing>,
 }

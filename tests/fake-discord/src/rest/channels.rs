@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::seed;
 use crate::world::World;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const PAGE: usize = 50;
 const PAGE_MAX: usize = 100;
@@ -54,7 +55,7 @@ pub(crate) fn messages(world: &World, call: &Call, channel: Id) -> Answer {
     if world.may(seed::BOT, place) & bits::READ_MESSAGE_HISTORY == 0 {
         return ok(json!([]));
     }
-    let all: Vec<&Message> = place.messages.values().filter(|m| m.is_public()).collect();
+    let all: Vec<&Message> = place.messages.values().map(Arc::as_ref).filter(|m| m.is_public()).collect();
     let mut page: Vec<&Message> = if let Some(after) = call.query_id("after") {
         all.into_iter().filter(|m| m.id > after).take(limit).collect()
     } else if let Some(around) = call.query_id("around") {

@@ -5,7 +5,7 @@ use super::{Answer, Call, Reply, ok, place};
 use crate::form::{Fields, FormErrors};
 use crate::gateway::intents;
 use crate::id::Id;
-use crate::model::{Version, flags};
+use crate::model::{Message, Version, flags};
 use crate::permissions::bits;
 use crate::print;
 use crate::refusal::Refusal;
@@ -41,7 +41,7 @@ pub(crate) fn apply(world: &mut World, (channel, message): (Id, Id), draft: Draf
     let now = world.now_ms();
     let unknown = || Refusal::unknown(10008);
     let of = world.channels.get(&channel).and_then(|c| c.messages.get(&message)).ok_or_else(unknown)?;
-    let mut next = of.clone();
+    let mut next = Message::clone(of);
     let body = draft.body;
     if let Some(kept) = &body.kept {
         next.attachments.retain(|a| kept.contains(&a.id));

@@ -11,6 +11,7 @@ use crate::rules::{Draft, Limits, draft};
 use crate::upload::Body;
 use crate::world::World;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const MESSAGE: u64 = 4;
 const DEFERRED: u64 = 5;
@@ -162,7 +163,7 @@ pub(crate) fn said(world: &mut World, of: &Interaction, draft: Draft, (ephemeral
 
 /// A message of an interaction, seen through its token.
 pub(crate) fn owned<'a>(world: &'a World, of: &Interaction, message: Id) -> Result<&'a Message, Refusal> {
-    let found = world.channels.get(&of.channel).and_then(|c| c.messages.get(&message));
+    let found = world.channels.get(&of.channel).and_then(|c| c.messages.get(&message)).map(Arc::as_ref);
     // the interaction may have led to more since it was looked up
     let of = world.interactions.get(&of.id).unwrap_or(of);
     let own = of.messages.contains(&message) || of.original == Some(message);

@@ -12,6 +12,7 @@ use crate::seed;
 use crate::upload::File;
 use crate::world::{Stored, World};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// How long a nonce is remembered, milliseconds.
 const NONCE_MS: u64 = 5 * 60_000;
@@ -65,7 +66,7 @@ pub(crate) fn create(world: &mut World, call: &Call, channel: Id) -> Answer {
 fn twin<'a>(world: &World, place: &'a Channel, nonce: Option<&Value>) -> Option<&'a Message> {
     let now = world.now_ms();
     let nonce = nonce?;
-    let own = place.messages.values().rev().filter(|m| m.author.id == seed::BOT);
+    let own = place.messages.values().rev().map(Arc::as_ref).filter(|m| m.author.id == seed::BOT);
     own.take_while(|m| m.at_ms + NONCE_MS > now).find(|m| m.nonce.as_ref() == Some(nonce))
 }
 
@@ -119,7 +120,7 @@ impl World {
     pub(crate) fn put(&mut self, message: Message) {
         let (channel, id) = (message.channel, message.id);
         if let Some(place) = self.channels.get_mut(&channel) {
-            place.messages.insert(id, message);
+            place.messages.insert(id, Arc::new(message));
         }
         self.emit_message("MESSAGE_CREATE", channel, id);
     }
