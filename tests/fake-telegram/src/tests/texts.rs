@@ -99,7 +99,11 @@ async fn markup_becomes_text_and_entities() {
             json!([["code", 3, 3], ["text_link", 10, 1]]),
         ),
         ("MarkdownV2", "```rust\nfn a() {}\n```", "fn a() {}", json!([["pre", 0, 9]])),
-        ("MarkdownV2", ">one\n>two\nthree", "one\ntwo\nthree", json!([["blockquote", 0, 7]])),
+        ("MarkdownV2", ">one\n>two\nthree", "one\ntwo\nthree", json!([["blockquote", 0, 8]])),
+        ("MarkdownV2", ">>a\nb", "a\nb", json!([["blockquote", 0, 2]])),
+        ("MarkdownV2", "```x`y`z```", "xyz", json!([["pre", 0, 3], ["code", 1, 1]])),
+        ("MarkdownV2", "```sh ls```", "ls", json!([["pre", 0, 2]])),
+        ("Markdown", "[](http://e.x) x", "(http://e.x) x", json!([["url", 1, 10]])),
         (
             "Markdown",
             "*b* _i_ [l](http://e.x) \\_",
@@ -134,7 +138,7 @@ async fn markup_that_cannot_be_parsed_is_refused() {
         ("MarkdownV2", "a_b", "Can't find end of Italic entity at byte offset 1"),
         ("MarkdownV2", "1. x", "Character '.' is reserved"),
         ("MarkdownV2", "[x](http://e", "Can't find end of a URL at byte offset 3"),
-        ("MarkdownV2", "```py\nx", "Can't find end of Pre entity at byte offset 0"),
+        ("MarkdownV2", "```py\nx", "Can't find end of PreCode entity at byte offset 0"),
         ("Markdown", "snake_case", "Can't find end of the entity starting at byte offset 5"),
         ("Wiki", "x", "unsupported parse_mode"),
     ];

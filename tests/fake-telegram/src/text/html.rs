@@ -50,9 +50,12 @@ pub(super) fn parse(source: &str) -> Result<Formatted, String> {
                 length
             }
             '<' if rest.starts_with("</") => {
-                let end = rest.find('>').ok_or_else(|| format!("Unclosed end tag at byte offset {at}"))?;
-                close(rest.get(2..end).unwrap_or_default(), at, &mut open, &mut out)?;
-                end + 1
+                if open.is_empty() {
+                    return Err(format!("Unexpected end tag at byte offset {at}"));
+                }
+                let (name, length) = end_tag(rest).ok_or_else(|| format!("Unclosed end tag at byte offset {at}"))?;
+                close(name, at, &mut open, &mut out)?;
+                length
             }
             '<' => {
                 let (tag, length) = start(rest, at, out.units)?;
@@ -67,7 +70,13 @@ pub(super) fn parse(source: &str) -> Result<Formatted, String> {
     }
     match open.last() {
         Some(tag) => Err(format!("Can't find end tag corresponding to start tag \"{}\"", tag.tag)),
-        None => Ok(out.done()),
+        None => {
+            // a language outside a block of code means nothing
+            for entity in out.entities.iter_mut().filter(|e| e["type"] == "code") {
+                entity.as_object_mut().map(|entity| entity.remove("language"));
+            }
+            Ok(out.done())
+        }
     }
 }
 
@@ -89,10 +98,19 @@ fn reference(rest: &str) -> (char, usize) {
     numbered.unwrap_or(('&', 1))
 }
 
+/// The name of an end tag, and its length.
+fn end_tag(rest: &str) -> Option<(&str, usize)> {
+    let inner = rest.get(2..)?;
+    let length = inner.find(|c: char| c.is_whitespace() || c == '>')?;
+    let tail = inner.get(length..)?.trim_start().strip_prefix('>')?;
+    Some((inner.get(..length)?, rest.len() - tail.len()))
+}
+
 /// A start tag with its attributes, and its length.
 fn start(rest: &str, at: usize, units: usize) -> Result<(Open, usize), String> {
     let inner = rest.get(1..).unwrap_or_default();
-    let length = inner.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(inner.len());
+    let length = inner.find(|c: char| c.is_whitespace() || c == '>');
+    let length = length.ok_or_else(|| format!("Unclosed start tag at byte offset {at}"))?;
     let tag = inner.get(..length).unwrap_or_default().to_lowercase();
     if !TAGS.contains(&tag.as_str()) || tag == "br" {
         return Err(format!("Unsupported start tag \"{tag}\" at byte offset {at}"));
@@ -148,7 +166,7 @@ fn checked(open: &Open, at: usize) -> Result<(), String> {
 }
 
 fn close(name: &str, at: usize, open: &mut Vec<Open>, out: &mut Growing) -> Result<(), String> {
-    let name = name.trim_end().to_lowercase();
+    let name = name.to_lowercase();
     let Some(tag) = open.pop() else { return Err(format!("Unexpected end tag at byte offset {at}")) };
     if !name.is_empty() && name != tag.tag {
         return Err(format!("Unmatched end tag at byte offset {at}, expected \"</{}>\", found \"</{name}>\"", tag.tag));
@@ -190,5 +208,4 @@ fn pre(from: usize, out: &mut Growing) {
     let language = out.entities.iter().position(inside).map(|at| out.entities.remove(at)["language"].clone());
     let more = language.filter(|l| !l.is_null()).map(|language| ("language", language));
     out.entity("pre", from, more.as_slice());
-    // a language outside a block of code means nothing
 }

@@ -1,6 +1,6 @@
 //! `parse_mode` Markdown, the old one without nesting.
 
-use super::{Formatted, Growing};
+use super::{Formatted, Growing, language};
 
 /// Parses a text; the error says what is wrong and where.
 pub(super) fn parse(source: &str) -> Result<Formatted, String> {
@@ -40,16 +40,14 @@ fn entity(rest: &str, at: usize, out: &mut Growing) -> Result<usize, String> {
     let from = out.units;
     let mut text = inner.get(..end).unwrap_or_default();
     let mut length = open + end + mark.len();
-    let mut language = None;
-    if kind == "pre"
-        && let Some((word, body)) = text.split_once('\n')
-        && !word.contains(char::is_whitespace)
-    {
-        language = Some(word).filter(|word| !word.is_empty());
-        text = body;
+    let mut named = "";
+    if kind == "pre" {
+        let (name, skip) = language(inner);
+        named = name;
+        text = text.get(skip..).unwrap_or_default();
     }
     text.chars().for_each(|c| out.push(c));
-    if kind == "text_link" {
+    if kind == "text_link" && end > 0 {
         let tail = rest.get(length..).unwrap_or_default();
         if let Some(url) = tail.strip_prefix('(') {
             let end = url.find(')').ok_or_else(lost)?;
@@ -58,7 +56,10 @@ fn entity(rest: &str, at: usize, out: &mut Growing) -> Result<usize, String> {
         }
         return Ok(length);
     }
-    let more = language.map(|language| ("language", language.into()));
+    if kind == "text_link" {
+        return Ok(length);
+    }
+    let more = (!named.is_empty()).then(|| ("language", named.into()));
     out.entity(kind, from, more.as_slice());
     Ok(length)
 }

@@ -1,6 +1,6 @@
 //! `parse_mode` MarkdownV2.
 
-use super::{Formatted, Growing};
+use super::{Formatted, Growing, language};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
@@ -23,6 +23,19 @@ struct Open {
     language: String,
 }
 
+impl Open {
+    fn lost(&self) -> String {
+        let name = match self.mark {
+            Mark::Link => "TextUrl".into(),
+            Mark::Emoji => "CustomEmoji".into(),
+            Mark::Quote => "BlockQuote".into(),
+            Mark::Pre if !self.language.is_empty() => "PreCode".into(),
+            mark => format!("{mark:?}"),
+        };
+        format!("Can't find end of {name} entity at byte offset {}", self.at)
+    }
+}
+
 struct Reader<'a> {
     source: &'a str,
     at: usize,
@@ -42,7 +55,7 @@ pub(super) fn parse(source: &str) -> Result<Formatted, String> {
         reader.pop("blockquote");
     }
     match reader.open.last() {
-        Some(open) => Err(format!("Can't find end of {:?} entity at byte offset {}", open.mark, open.at)),
+        Some(open) => Err(open.lost()),
         None => Ok(reader.out.done()),
     }
 }
@@ -96,7 +109,7 @@ impl Reader<'_> {
             self.pop("code");
             self.at += 1;
         } else if pre && c == '`' {
-            return Err(self.reserved(c));
+            self.push(Mark::Code, 1);
         } else {
             self.out.push(c);
             self.at += c.len_utf8();
@@ -108,11 +121,12 @@ impl Reader<'_> {
         let goes_on = self.rest().starts_with("\n>");
         if self.is_open(Mark::Quote) && !goes_on {
             if self.top() != Some(Mark::Quote) {
-                let open = self.open.last().map(|o| (o.mark, o.at));
-                let (mark, at) = open.unwrap_or((Mark::Quote, self.at));
-                return Err(format!("Can't find end of {mark:?} entity at byte offset {at}"));
+                return Err(self.open.last().map(Open::lost).unwrap_or_default());
             }
+            self.out.push('\n');
             self.pop("blockquote");
+            self.at += 1;
+            return Ok(());
         }
         self.out.push('\n');
         self.at += 1;
@@ -143,18 +157,14 @@ impl Reader<'_> {
             self.at += length;
             return Ok(());
         }
-        if self.is_open(mark) {
-            let open = self.open.last().map(|o| (o.mark, o.at));
-            let (mark, at) = open.unwrap_or((mark, self.at));
-            return Err(format!("Can't find end of {mark:?} entity at byte offset {at}"));
-        }
         self.push(mark, length);
         Ok(())
     }
 
     fn mark(&mut self, c: char) -> Result<(), String> {
         let rest = self.rest();
-        let line_start = self.at == 0 || self.source.as_bytes().get(self.at - 1) == Some(&b'\n');
+        let before = |n: usize| self.at.checked_sub(n).and_then(|at| self.source.as_bytes().get(at)).copied();
+        let line_start = matches!(before(1), None | Some(b'\n'));
         match c {
             '_' if rest.starts_with("__") => self.toggle(Mark::Underline, "underline", 2),
             '_' => self.toggle(Mark::Italic, "italic", 1),
@@ -187,6 +197,11 @@ impl Reader<'_> {
                 self.push(Mark::Quote, 1);
                 Ok(())
             }
+            // a second mark at the start of a quoted line says nothing more
+            '>' if self.is_open(Mark::Quote) && before(1) == Some(b'>') && matches!(before(2), None | Some(b'\n')) => {
+                self.at += 1;
+                Ok(())
+            }
             _ => Err(self.reserved(c)),
         }
     }
@@ -194,16 +209,12 @@ impl Reader<'_> {
     fn fence(&mut self) -> Result<(), String> {
         let at = self.at;
         self.push(Mark::Pre, 3);
-        let rest = self.rest();
-        let word = rest.find(|c: char| c.is_whitespace() || c == '`').unwrap_or(rest.len());
-        let language = rest.get(..word).unwrap_or_default().to_owned();
-        let after = rest.get(word..).unwrap_or_default();
-        if after.starts_with('\n') {
-            self.at += word + 1;
-            if let Some(open) = self.open.last_mut() {
-                open.language = language;
-                open.at = at;
-            }
+        let (language, skip) = language(self.rest());
+        let language = language.to_owned();
+        self.at += skip;
+        if let Some(open) = self.open.last_mut() {
+            open.language = language;
+            open.at = at;
         }
         Ok(())
     }
@@ -232,7 +243,7 @@ impl Reader<'_> {
             }
             self.at += 1;
         } else if open.mark == Mark::Emoji {
-            return Err("Custom emoji entity must contain a tg://emoji URL".into());
+            return Err("The entity must contain a tg://emoji or tg://time URL".into());
         } else {
             url = self.out.since(open.from).to_owned();
         }

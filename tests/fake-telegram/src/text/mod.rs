@@ -176,6 +176,15 @@ impl Formatted {
     }
 }
 
+/// The language that follows a fence, and the bytes to skip with it: a word before white space, then one line end.
+fn language(rest: &str) -> (&str, usize) {
+    let word = rest.find(|c: char| c.is_ascii_whitespace() || c == '`').unwrap_or(rest.len());
+    let (name, tail) = rest.split_at(word);
+    let name = if tail.is_empty() || tail.starts_with('`') { "" } else { name };
+    let tail = rest.get(name.len()..).unwrap_or_default();
+    (name, name.len() + usize::from(tail.starts_with('\n')))
+}
+
 /// A text that grows while markup is read.
 #[derive(Debug, Default)]
 struct Growing {
