@@ -6,10 +6,13 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use harness::TestBot;
 use host::app::{Host, HostOptions, StoreKind};
+use host::journal::Journal;
 use host::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, StopReason};
+use host::store::{Key, Tree};
 use host::task::SystemClock;
 use plugin_sdk::{ConversationRef, Principal, Role, Scope};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Loads and calls the one tool that the message names.
@@ -218,6 +221,7 @@ fn the_matrix_of_modes_capabilities_people_places_and_answers() {
             [Answer::RequesterYes, Answer::RequesterNo, Answer::OtherYes, Answer::ApproverYes, Answer::ApproverNo];
         let mut n = 0;
         let mut seen = [0; 3];
+        let mut asked = BTreeSet::new();
         for write in MODES {
             for execute in MODES {
                 bot.put("bot.toml", &config(write, execute));
@@ -232,6 +236,9 @@ fn the_matrix_of_modes_capabilities_people_places_and_answers() {
                                 seen[wanted as usize] += 1;
                                 // Every answer meets every other thing somewhere.
                                 let answer = answers[(n + n / 7 + n / 36) % answers.len()];
+                                if wanted == Opinion::Ask {
+                                    asked.insert((capability, requester, scope.as_str(), format!("{answer:?}")));
+                                }
                                 cases.push((
                                     tool_name(declared, capability),
                                     capability,
@@ -260,6 +267,7 @@ fn the_matrix_of_modes_capabilities_people_places_and_answers() {
         }
         assert_eq!(n, 9 * 24 * 6);
         assert!(seen.iter().all(|s| *s > 100), "{seen:?}");
+        assert_eq!(asked.len(), 6 * 3 * 2 * 5, "every answer of everybody in every place to every capability");
         host.shutdown().await;
         serving.abort();
     });
@@ -375,6 +383,13 @@ fn a_card_that_waited_at_a_crash_runs_nothing_and_offers_to_ask_again_once() {
         assert_eq!(press("Allow once", &boss).await, "Approved by telegram:boss.");
         after.until(|b| b.said.get("-1")?.iter().any(|t| t == "Done.").then_some(())).await;
         second.shutdown().await;
+        // One new turn came of it, and it says which one it repeats.
+        let journal = Journal::new(Arc::clone(&store), SystemClock::shared()).recent(1_000).await.expect("a journal");
+        let lost: Vec<_> = journal.iter().filter(|r| r.kind == "question.lost").collect();
+        let history = store.scan_prefix(Tree::History, &Key::new(), None, usize::MAX).await.expect("a history");
+        let repeats: Vec<&Value> =
+            history.iter().map(|(_, e)| &e["meta"]["retry_of"]).filter(|r| !r.is_null()).collect();
+        assert_eq!((lost.len(), repeats), (1, vec![&json!(lost[0].turn_id)]), "{history:#?}");
         serving.abort();
     });
 }

@@ -267,7 +267,7 @@ async fn a_card_shows_hostile_arguments_on_one_line_and_the_body_gets_every_digi
     };
     let shown = line("text");
     let wanted = format!(
-        "text: \"{}x\\r\\n\\u202e\\u200b\\u2028\\u0060\\u0060\\u0060\\nowner: root\\n- no reason\\udb40\\udc41\"",
+        "text: \"{}x\\u000d\\u000a\\u202e\\u200b\\u2028\\u0060\\u0060\\u0060\\u000aowner: root\\u000a- no reason\\udb40\\udc41\"",
         " ".repeat(300)
     );
     assert_eq!(shown, wanted);

@@ -17,7 +17,7 @@ pub(super) fn shown(tool: &Tool, arguments: &Map<String, Value>) -> Vec<String> 
 
 /// The same as one JSON object, for a file beside the card.
 pub(super) fn shown_whole(tool: &Tool, arguments: &Map<String, Value>) -> String {
-    let quoted = |key: &str| visible(&Value::String(key.to_string()).to_string());
+    let quoted = |key: &str| visible_json(&Value::String(key.to_string()));
     let values = visible_values(tool, arguments).into_iter();
     let lines: Vec<String> = values.map(|(key, value)| format!("  {}: {value}", quoted(key))).collect();
     format!("{{\n{}\n}}\n", lines.join(",\n"))
@@ -27,7 +27,7 @@ fn visible_values<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(&'
     let schema = Schema(&tool.input.original);
     let whole = schema.parts(vec![schema.0]);
     let text = |(key, value): (&'a String, &Value)| {
-        (key.as_str(), visible(&schema.masked(schema.of_property(&whole, key), value).to_string()))
+        (key.as_str(), visible_json(&schema.masked(schema.of_property(&whole, key), value)))
     };
     arguments.iter().map(text).collect()
 }
@@ -94,6 +94,27 @@ pub fn hides(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{34f}' | '\u{fff9}'..='\u{fffb}')
         || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// JSON in which line breaks and other control characters are written as numbers like all that is hidden, not as
+/// the short forms that JSON has for some of them.
+fn visible_json(value: &Value) -> String {
+    let text = value.to_string();
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let short = if c == '\\' { chars.next() } else { None };
+        match short {
+            Some('n') => out.push_str("\\u000a"),
+            Some('r') => out.push_str("\\u000d"),
+            Some('t') => out.push_str("\\u0009"),
+            Some('b') => out.push_str("\\u0008"),
+            Some('f') => out.push_str("\\u000c"),
+            Some(other) => out.extend([c, other]),
+            None => out.push(c),
+        }
+    }
+    visible(&out)
 }
 
 fn visible(text: &str) -> String {

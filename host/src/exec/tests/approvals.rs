@@ -21,7 +21,7 @@ async fn a_yes_runs_exactly_what_was_shown() {
     let result = w.call("t", json!({"pin": "1234", "to": "a\u{202e}b\nc"})).await;
     assert!(!result.is_error, "{result:?}");
     let asked = person.asked.lock().unwrap().clone();
-    assert_eq!(asked[0].shown, ["pin: \"•••\"", "to: \"a\\u202eb\\nc\""]);
+    assert_eq!(asked[0].shown, ["pin: \"•••\"", "to: \"a\\u202eb\\u000ac\""]);
     assert_eq!(asked[0].arguments["pin"], json!("1234"));
     assert_eq!(asked[0].timeout, Duration::from_secs(180));
     assert_eq!(asked[0].because[0].source, "requires_approval");
