@@ -166,6 +166,27 @@ async fn commands_mentions_and_addresses_are_found() {
 }
 
 #[test]
+fn what_only_looks_like_a_command_or_a_name_is_not_found() {
+    let kinds = |text: &str| -> Vec<(String, u64)> {
+        let entity = |e: Value| (e["type"].as_str().unwrap().to_owned(), e["length"].as_u64().unwrap());
+        crate::text::find(text).into_iter().map(entity).collect()
+    };
+    for text in ["@abc", "a@mybot", "/x@", "/x@no", "/x/y", "/x@mybot/y", "x/y", "#1", "#tag#two", "//x"] {
+        assert_eq!(kinds(text), [], "{text}");
+    }
+    for (text, kind, length) in [
+        ("@abcd", "mention", 5),
+        ("(@mybot)", "mention", 6),
+        ("/x@bot", "bot_command", 6),
+        ("/x.", "bot_command", 2),
+        ("字 #tag@mybot", "hashtag", 10),
+        ("ahttps://e.x/y", "url", 13),
+    ] {
+        assert_eq!(kinds(text), [(kind.to_owned(), length)], "{text}");
+    }
+}
+
+#[test]
 fn no_text_makes_a_parser_panic() {
     let alphabet: Vec<char> = "_*[]()~`>#+-=|{}.!\\</&;\"'a😀\n b://=?#x1".chars().collect();
     let mut seed = 1_u64;

@@ -10,7 +10,8 @@ pub(crate) fn find(text: &str) -> Vec<Value> {
     let mut skip = 0;
     for (at, c) in text.char_indices() {
         if at >= skip
-            && !before.is_some_and(word)
+            // an address may follow a letter, nothing else does
+            && (c == 'h' || !before.is_some_and(word))
             && let Some((kind, length)) = start(text.get(at..).unwrap_or_default(), c, before)
         {
             let offset = units(text.get(..at).unwrap_or_default());
@@ -29,12 +30,16 @@ fn word(c: char) -> bool {
 
 fn start(rest: &str, c: char, before: Option<char>) -> Option<(&'static str, usize)> {
     match c {
-        '@' => username(rest.get(1..)?).map(|length| ("mention", 1 + length)),
+        '@' => username(rest.get(1..)?, 4).map(|length| ("mention", 1 + length)),
         '/' if !matches!(before, Some('/' | '<' | '>')) => command(rest).map(|length| ("bot_command", length)),
         '#' => {
             let length = rest.get(1..)?.find(|c| !word(c)).unwrap_or(rest.len() - 1);
             let name = rest.get(1..=length)?;
-            name.contains(|c: char| c.is_alphabetic()).then_some(("hashtag", 1 + length))
+            let tail = rest.get(1 + length..)?;
+            // a hashtag of one conversation names it
+            let chat = tail.strip_prefix('@').and_then(|name| username(name, 3)).map_or(0, |length| 1 + length);
+            let good = !tail.starts_with('#') && name.contains(|c: char| c.is_alphabetic());
+            good.then_some(("hashtag", 1 + length + chat))
         }
         'h' => {
             let tail = rest.strip_prefix("https://").or_else(|| rest.strip_prefix("http://"))?;
@@ -51,10 +56,10 @@ fn name(rest: &str) -> usize {
 }
 
 /// The length of a username that ends where a word ends.
-fn username(rest: &str) -> Option<usize> {
+fn username(rest: &str, shortest: usize) -> Option<usize> {
     let length = name(rest);
     let ends = !rest.get(length..)?.starts_with(word);
-    ((3..=32).contains(&length) && ends).then_some(length)
+    ((shortest..=32).contains(&length) && ends).then_some(length)
 }
 
 fn command(rest: &str) -> Option<usize> {
@@ -63,10 +68,9 @@ fn command(rest: &str) -> Option<usize> {
         return None;
     }
     let tail = rest.get(1 + own..)?;
-    if let Some(bot) = tail.strip_prefix('@')
-        && let Some(length) = username(bot)
-    {
-        return Some(1 + own + 1 + length);
+    if let Some(bot) = tail.strip_prefix('@') {
+        let length = username(bot, 3)?;
+        return (!bot.get(length..)?.starts_with(['/', '<', '>'])).then_some(1 + own + 1 + length);
     }
     (!tail.starts_with(|c| word(c) || matches!(c, '/' | '<' | '>'))).then_some(1 + own)
 }
