@@ -33,6 +33,7 @@ mod openai;
 mod outcomes;
 mod pairing;
 mod people;
+mod queueing;
 mod scenarios;
 mod secrets;
 mod truth;

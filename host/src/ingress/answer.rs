@@ -54,18 +54,17 @@ impl Said {
 }
 
 /// Answers one message with the one generation it leases here.
-pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: Place) -> (Arrived, Said) {
-    let place = Arc::new(place);
+pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: &Arc<Place>) -> (Arrived, Said) {
     let lease = desk.publisher.lease();
     let tools = &lease.contents().indexes.tools;
     let needed = tools.rules().needs_lookup(&arrived.who.facts.conversation.platform);
     arrived.look_up(desk, needed).await;
     let said = match routed(&arrived.text, &lease) {
-        Route::Builtin(builtin, args) => command::builtin(desk, (&arrived, Some(&place)), &lease, builtin, &args).await,
-        Route::Plugin(n, args) => command::plugin(desk, &arrived, &lease, &place, (n, args)).await,
+        Route::Builtin(builtin, args) => command::builtin(desk, (&arrived, Some(place)), &lease, builtin, &args).await,
+        Route::Plugin(n, args) => command::plugin(desk, &arrived, &lease, place, (n, args)).await,
         Route::Unknown { word, nearest } => command::unknown(desk, &lease, &word, nearest.as_deref()),
         Route::Turn => match agent::choose(desk, &arrived.who, &lease) {
-            Ok(chosen) => Said::of(run_turn(desk, &arrived, &lease, &place, chosen).await),
+            Ok(chosen) => Said::of(run_turn(desk, &arrived, &lease, place, chosen).await),
             Err(sentence) => Said::notice(sentence),
         },
     };

@@ -15,10 +15,11 @@ use crate::config::{BotConfig, OnNewMessage};
 use crate::endpoint::Endpoint;
 use crate::outbound::Piece;
 use crate::route::{self, Builtin};
-use crate::session::{LaneError, Ticket, Waiting};
+use crate::session::{LaneError, Place, Ticket, Waiting};
 use plugin_sdk::{Delivery, Inbound, Message, Segment, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 /// Reads deliveries of a connection until it closes; ends when everything it started is settled.
@@ -56,6 +57,9 @@ pub async fn serve(desk: Arc<Desk>, endpoint: Arc<Endpoint>) {
         }
     }
 }
+
+/// A message that waits so long for its turn is told so, once.
+const STILL_WAITING: Duration = Duration::from_secs(180);
 
 /// One message: access → answers and control → ticket; the rest runs in its lane.
 pub async fn receive(
@@ -126,7 +130,8 @@ pub(super) fn queue(
         number: desk.next_ticket(),
         session: arrived.who.session.clone(),
         principal: arrived.place_holder(),
-        supersede: bot.agent.on_new_message == OnNewMessage::Supersede,
+        // a command is no message that could stand for others
+        supersede: bot.agent.on_new_message == OnNewMessage::Supersede && route::parse(&arrived.text).is_none(),
         message: serde_json::to_value(&arrived.who.message).unwrap_or(Value::Null),
     };
     match desk.talk.lanes.submit(ticket) {
@@ -141,10 +146,10 @@ fn is_cancel(text: &str) -> bool {
 
 /// The rest of a message's way, once its lane starts it.
 async fn lane(desk: Arc<Desk>, arrived: Arrived, waiting: Waiting) {
-    match waiting.await {
+    match placed(&desk, &arrived, waiting).await {
         Ok(place) => {
-            let (arrived, said) = answer::answer(&desk, arrived, place).await;
-            let sent = say(&desk, &arrived, &said).await;
+            let (arrived, said) = answer::answer(&desk, arrived, &place).await;
+            let sent = say_first(&desk, &arrived, &said, place).await;
             settle(&arrived, Some(&said)).await;
             if let (true, Some(turn_id)) = (sent, &said.turn_id) {
                 owed::paid(&desk, &arrived.who.session, turn_id).await;
@@ -152,6 +157,38 @@ async fn lane(desk: Arc<Desk>, arrived: Arrived, waiting: Waiting) {
         }
         // The newer message answers for both; a closing host says nothing new.
         Err(LaneError::Superseded | LaneError::Closing) => settle(&arrived, None).await,
+    }
+}
+
+/// Waits for its place.
+async fn placed(desk: &Arc<Desk>, arrived: &Arrived, mut waiting: Waiting) -> Result<Arc<Place>, LaneError> {
+    let place = tokio::select! {
+        biased;
+        place = &mut waiting => Some(place),
+        () = desk.core.clock.sleep(STILL_WAITING) => None,
+    };
+    let place = match place {
+        Some(place) => place,
+        None => {
+            let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
+            say(desk, arrived, &Said::notice(desk.texts(&bot).get("queue-still-waiting", &[]))).await;
+            waiting.await
+        }
+    };
+    place.map(Arc::new)
+}
+
+/// Says it and gives the place of its turn back as soon as nothing of the next turn can be sent before it; how
+/// long the platform takes keeps nobody waiting.
+async fn say_first(desk: &Arc<Desk>, arrived: &Arrived, said: &Said, place: Arc<Place>) -> bool {
+    let saying = say(desk, arrived, said);
+    tokio::pin!(saying);
+    match futures::poll!(&mut saying) {
+        Poll::Ready(sent) => sent,
+        Poll::Pending => {
+            drop(place);
+            saying.await
+        }
     }
 }
 

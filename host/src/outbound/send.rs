@@ -1,5 +1,6 @@
 //! Sends one piece and does what each typed error asks for.
 
+use super::order::Order;
 use crate::endpoint::Endpoint;
 use crate::render::plain_text;
 use crate::task::SharedClock;
@@ -29,21 +30,24 @@ pub struct Piece {
 #[derive(Clone)]
 pub struct Outbound {
     clock: SharedClock,
+    pub(super) order: Order,
 }
 
 impl Outbound {
     /// Waits with the given clock.
     pub fn new(clock: SharedClock) -> Self {
-        Self { clock }
+        Self { clock, order: Order::default() }
     }
 
-    /// Sends one piece; the error is the last one when every try failed.
+    /// Sends one piece; the error is the last one when every try failed. It waits for whatever was given before it
+    /// for the same conversation; its place in this order is taken when the future is first polled.
     pub async fn send(&self, endpoint: &Arc<Endpoint>, piece: Piece) -> Result<(), SendError> {
-        self.pass_on(endpoint, piece, None).await.map(|_| ())
+        self.send_for_id(endpoint, piece).await.map(|_| ())
     }
 
     /// The same; gives the platform's id of the message.
     pub async fn send_for_id(&self, endpoint: &Arc<Endpoint>, piece: Piece) -> Result<String, SendError> {
+        let _turn = self.order.enter(piece.conversation.to_string()).await;
         self.pass_on(endpoint, piece, None).await
     }
 

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use chrono::Utc;
 use plugin_sdk::*;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A channel that answers sends by a script and remembers what was shown.
 #[derive(Default)]
@@ -143,4 +144,31 @@ async fn a_permanent_error_ends_at_once() {
     let channel = Arc::new(Scripted::default());
     channel.answers.lock().unwrap().push(SendError::Permanent("no".into()));
     assert_eq!(send(&channel, true, "x").await, Err(SendError::Permanent("no".into())));
+}
+
+fn said_in(scene: &str, text: &str) -> Piece {
+    let mut piece = piece(text);
+    piece.conversation.scene = scene.into();
+    piece
+}
+
+#[tokio::test]
+async fn what_waits_for_the_platform_is_overtaken_in_other_conversations_only() {
+    let (clock, channel) = (ManualClock::default(), Arc::new(Scripted::default()));
+    let (out, to) = (Outbound::new(clock.shared()), endpoint(&channel, true));
+    *channel.answers.lock().unwrap() = vec![SendError::RetryAfter { seconds: 5.0, scope: PauseScope::Chat }];
+    let (first, second, third) =
+        (out.send(&to, said_in("a", "1")), out.send(&to, said_in("a", "2")), out.send(&to, said_in("a", "3")));
+    tokio::pin!(first, second);
+    let mut third = Box::pin(third);
+    assert!(futures::poll!(&mut first).is_pending() && futures::poll!(&mut second).is_pending());
+    assert!(futures::poll!(&mut third).is_pending());
+    drop(third);
+    out.send(&to, said_in("b", "elsewhere")).await.unwrap();
+    assert!(futures::poll!(&mut second).is_pending(), "its turn has not come");
+    clock.advance(Duration::from_secs(5));
+    let (one, two) = tokio::join!(first, second);
+    assert!(one.is_ok() && two.is_ok());
+    assert_eq!(*channel.shown.lock().unwrap(), ["elsewhere", "1", "2"]);
+    assert_eq!(out.order.len(), 0, "nothing is kept of a conversation in which nothing is sent");
 }

@@ -2,6 +2,7 @@
 
 mod bot;
 mod gate;
+mod line;
 mod process;
 mod served;
 mod socket;
@@ -9,6 +10,7 @@ mod watched;
 
 pub use bot::TestBot;
 pub use gate::Gate;
+pub use line::{Asked, Line, Seen, Told};
 pub use process::{LiveHost, Ran, Running, binary, wait_for};
 pub use served::{KEY, Provider, Served};
 pub use socket::command;
