@@ -149,6 +149,31 @@ both! {
         usable(&server, &bot);
     }
 
+    fn more_calls_than_anybody_can_mean(p: Provider) {
+        let server = Served::of(p, vec![]);
+        let bot = bot(&server, "");
+        let flood = Turn::calls((0..1_500).map(|n| echo(&n.to_string())));
+        let seen = ask(&server, &bot, vec![flood.clone(), Turn::text("Enough.")], 0);
+        assert_eq!((&seen.answer["text"], seen.ran()), (&"Enough.".into(), 0));
+        let seen = ask(&server, &bot, vec![flood.always()], 6);
+        seen.is("failed", "MODEL_TRUNCATED").costs(3..=3, 60);
+        assert_eq!((seen.ran(), seen.codes().len()), (0, 40), "nothing ran, and little of it is kept");
+        usable(&server, &bot);
+    }
+
+    fn a_request_that_is_too_large(p: Provider) {
+        let server = Served::of(p, vec![]);
+        let bot = bot(&server, "");
+        let large = || Turn::fault(Fault::status(413, "inner-detail"));
+        let seen = ask(&server, &bot, vec![large()], 6);
+        seen.is("failed", "MODEL_REJECTED").costs(1..=1, 20);
+        // what is left out from now on is the past: that turn
+        let seen = ask(&server, &bot, vec![large(), Turn::text("Now.")], 0);
+        assert!(seen.answer["text"].as_str().is_some_and(|t| t.starts_with("Now.")), "{:#}", seen.answer);
+        assert_eq!(seen.requests, 2);
+        usable(&server, &bot);
+    }
+
     fn ids_that_lie(p: Provider) {
         let server = Served::of(p, vec![]);
         let bot = bot(&server, "");

@@ -159,7 +159,7 @@ impl Bench {
                 attended: true,
             },
             given_role: true,
-            gates: Gates { approval: None, grants: None, session: "bench".into(), command: None },
+            gates: Gates { approval: None, grants: None, session: "bench".into(), command: None, member: None },
             journal: self.journal.clone(),
             artifacts: self.artifacts.clone(),
             data_dir: self.cx.workspace_root.clone(),

@@ -16,6 +16,8 @@ use tokio::sync::mpsc;
 /// Repeats of a step whose calls were cut.
 const TRUNCATED_REPEATS: u32 = 2;
 
+/// Calls of a cut answer that the history keeps: none ran, and a model that wrote hundreds need not read them all again.
+const KEPT_OF_CUT: usize = 20;
 /// Longest words of what runs.
 const LABEL_CHARS: usize = 200;
 
@@ -37,8 +39,12 @@ impl Run<'_> {
         if answer.calls.is_empty() {
             return Ok(());
         }
-        let calls = self.with_ids(answer.calls);
-        let error = ToolError::new("MODEL_TRUNCATED", "the answer was cut by its length; nothing ran, make it shorter");
+        let written = answer.calls.len();
+        let calls = self.with_ids(answer.calls.into_iter().take(KEPT_OF_CUT).collect());
+        let more = written - calls.len();
+        let also = if more > 0 { format!(" ({more} further calls of it are not shown)") } else { String::new() };
+        let message = format!("the answer was cut by its length; nothing ran, make it shorter{also}");
+        let error = ToolError::new("MODEL_TRUNCATED", message);
         self.said(&answer.text, &calls, answer.opaque).await?;
         for call in &calls {
             let report = self.unrun(call, &error);

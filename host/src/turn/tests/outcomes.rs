@@ -60,6 +60,18 @@ async fn calls_cut_by_length_are_not_run_and_two_repeats_are_all() {
 }
 
 #[tokio::test]
+async fn of_a_cut_answer_of_very_many_calls_few_are_kept() {
+    let table = Table::new(world());
+    let calls = (0..900).map(|n| raw_call(&format!("c{n}"), "maps__get-weather", "{}")).collect();
+    let (report, requests) = table.run(&ann(), "hi", vec![ending(calls, StopReason::Length), text("short")]).await;
+    assert_eq!(codes(&report), vec!["MODEL_TRUNCATED"; 20]);
+    assert_eq!(report.outcome, TurnOutcome::Completed);
+    let again = format!("{:?}", requests[1].messages);
+    assert_eq!(again.matches("further calls of it are not shown").count(), 20);
+    assert!(again.contains("(880 further calls") && requests[1].messages.len() == 22);
+}
+
+#[tokio::test]
 async fn a_prompt_that_cannot_fit_makes_no_request() {
     let world = world().configured(|b| b.agent.system_prompt_max_chars = 50);
     let (report, requests) = Table::new(world).run(&ann(), "hi", vec![]).await;
