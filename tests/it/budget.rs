@@ -42,7 +42,7 @@ fn report(bot: &TestBot) -> Value {
         let data_dir = bot.at("data");
         let _lock = DataLock::acquire(&data_dir).expect("the lock");
         let clock = SystemClock::shared();
-        let store = open(OpenOptions { data_dir, flush_every_ms: 100, cache_mb: 16, clock }).expect("the store");
+        let store = open(OpenOptions { data_dir, flush_every_ms: 100, cache_mb: 16, clock }).expect("the store").store;
         let heads = store.scan_prefix(Tree::Sessions, &Key::new(), None, 100).await.expect("sessions");
         let found = heads.iter().find_map(|(_, head)| find(head)).expect("a report");
         store.close().await.expect("a closed store");

@@ -65,11 +65,11 @@ pub async fn check(options: CheckOptions) -> Result<CheckReport, DirFault> {
     Ok(report)
 }
 
-/// A broken scenario refuses no candidate, but it is a fault of the tree.
+/// A broken scenario stops no bot, here as in a running host: it is a warning, and a failed case of `test`.
 fn with_scenarios(mut found: Vec<Diagnostic>, tests: &[OwnedTest]) -> Vec<Diagnostic> {
-    for (owner, test) in tests {
+    for (owner, test) in tests.iter().filter(|(_, test)| test.fault.is_none()) {
         if let Err(faults) = scenario::parse(&test.path, &test.text) {
-            found.extend(faults.into_iter().map(|d| d.owner(owner)));
+            found.extend(faults.into_iter().map(|d| Diagnostic { severity: Severity::Warning, ..d.owner(owner) }));
         }
     }
     found.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));

@@ -112,6 +112,10 @@ fn permissions(data_dir: &Path) -> Health {
     let Ok(meta) = std::fs::metadata(data_dir) else {
         return health(id, "fail", format!("{shown} cannot be read"), "");
     };
+    if let Ok(Some(entry)) = store::foreign_entry(data_dir) {
+        let help = "name a new or empty folder with bot.data_dir: a start refuses this one";
+        return health(id, "fail", format!("{shown} is no data folder: it holds `{entry}`"), help);
+    }
     if meta.uid() != rustix::process::geteuid().as_raw() {
         let help = "run the host as the owner of its data folder";
         return health(id, "fail", format!("the data folder {shown} belongs to another user"), help);

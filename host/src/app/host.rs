@@ -109,9 +109,12 @@ impl Host {
         let ground = ground::lay(options, tasks).await?;
         super::init_logging(&ground.process.telemetry, &ground.bot_dir, Arc::clone(&ground.core.redactor), options.log)
             .map_err(|e| StartError::from(Diagnostic::error("bot::bad-value", format!("telemetry.log_file: {e}"))))?;
+        if ground.lost_newest {
+            tracing::warn!(code = "store::newest-lost", "what was stored last before the last end is damaged and gone");
+        }
         let policy = Arc::new(PolicyCell::default());
         let workshop = workshop(&ground, options, &policy)?;
-        let Ground { core, process, lock, scratch, bot_dir } = ground;
+        let Ground { core, process, lock, scratch, bot_dir, .. } = ground;
         let setup = ReloadSetup {
             workshop: Arc::clone(&workshop),
             store: Arc::clone(&core.store),

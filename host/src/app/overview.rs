@@ -1,6 +1,7 @@
 //! `status`: the state of the whole in the contract's shape.
 
 use super::host::started_at;
+use crate::candidate::FailedPlugin;
 use crate::ingress::{Desk, Overview};
 use crate::model::ModelState;
 use crate::reload::ReloadHandle;
@@ -43,11 +44,12 @@ async fn status(desk: &Desk, reload: &ReloadHandle) -> Value {
         models.iter().filter(|(n, s)| *n == main && *s != ModelState::Up).map(|(n, _)| n.as_str()).collect();
     let mut notes = reasons.clone();
     notes.extend(down.iter().map(|n| json!({"code": "model::down", "detail": format!("model {n} is not reachable")})));
+    notes.extend(published.failed.iter().filter(|f| f.because_of.is_none()).map(left_out));
     let quarantined = desk.publisher.quarantined();
     if quarantined.len() >= bot.reload.max_quarantined {
         let why = format!("{} disposals failed; restart the host", quarantined.len());
         reasons.push(json!({"code": "quarantine", "detail": why}));
-        notes.clone_from(&reasons);
+        notes.extend(reasons.last().cloned());
     }
     // the main model is the first
     let (first, rest): (Vec<_>, Vec<_>) = models.iter().partition(|(name, _)| *name == main);
@@ -75,6 +77,16 @@ async fn status(desk: &Desk, reload: &ReloadHandle) -> Value {
         "inbox": {"pending": 0, "dead": 0}, "outbox": {"pending": 0, "failed": 0, "unknown": 0},
         "approvals_pending": approvals, "schedules_next_at": null, "store": store, "watch": state.watch,
     })
+}
+
+/// What runs without something that is on disk is not as it was written.
+fn left_out(failed: &FailedPlugin) -> Value {
+    let why = failed.causes.first().map_or("", |d| d.message.as_str());
+    let what = match failed.owner.is_root() {
+        true => failed.items.iter().map(|i| i.label.as_str()).collect::<Vec<_>>().join(", "),
+        false => format!("plugin {}", failed.owner),
+    };
+    json!({"code": "left-out", "detail": format!("{what}: {why}")})
 }
 
 fn endpoints(desk: &Desk) -> Vec<Value> {

@@ -1,6 +1,7 @@
 //! Where a bot and its data are.
 
 use crate::config::{BOT_FILE, Env, LoadInput, load_bot};
+use crate::store::real_path;
 use std::path::{Path, PathBuf};
 
 /// A folder that cannot be used at all (exit 2).
@@ -31,11 +32,10 @@ pub fn bot_dir(dir: &Path) -> Result<PathBuf, DirFault> {
 /// Its data folder: the given one, else `bot.data_dir`, else the default when `bot.toml` cannot be read.
 pub fn data_dir(bot_dir: &Path, given: Option<&Path>, env: &Env) -> PathBuf {
     if let Some(given) = given {
-        // Relative to where the command was typed; a folder that is not there yet has no canonical form.
-        return std::path::absolute(given).unwrap_or_else(|_| given.to_path_buf());
+        return real_path(given);
     }
     let text = std::fs::read_to_string(bot_dir.join(BOT_FILE)).ok();
     let loaded = load_bot(LoadInput { bot_dir, text: text.as_deref(), env });
     let relative = loaded.config.map_or_else(|| "data".to_string(), |c| c.bot.data_dir);
-    bot_dir.join(relative)
+    real_path(&bot_dir.join(relative))
 }

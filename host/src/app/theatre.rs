@@ -3,9 +3,10 @@
 mod channel;
 mod stage;
 
+use super::check::{CheckOptions, check};
 use super::places::{self, DirFault};
 use crate::config::{BOT_FILE, Env, LoadInput, load_bot};
-use crate::loader::{ScanOptions, Scanner};
+use crate::loader::{ScanOptions, Scanner, TestSource};
 use crate::model::ModelClient;
 use crate::model::offline::Offline;
 use crate::scenario::{self, ScenarioFile};
@@ -31,15 +32,28 @@ pub struct TestReport {
 }
 
 /// A scenario file of the tree.
-struct Case {
-    path: String,
-    text: String,
-}
+type Case = TestSource;
 
 /// Runs the scenario files whose path holds `filter`.
 pub async fn test(dir: &Path, filter: Option<&str>, env: Env, clock: SharedClock) -> Result<TestReport, DirFault> {
     let bot_dir = places::bot_dir(dir)?;
-    let (cases, diagnostics) = cases(&bot_dir, &env);
+    // A broken tree would be played without its broken parts, and pass.
+    let options = CheckOptions { bot_dir: bot_dir.clone(), env: env.clone(), clock: Arc::clone(&clock) };
+    let mut diagnostics = check(options).await?.diagnostics;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        let body = json!({"passed": 0, "failed": 0, "skipped": 0, "cases": []});
+        return Ok(TestReport { body, diagnostics, failed: 0 });
+    }
+    let cases = match cases(&bot_dir, &env) {
+        Ok(cases) => {
+            diagnostics.clear();
+            cases
+        }
+        Err(found) => {
+            diagnostics = found;
+            Vec::new()
+        }
+    };
     let offline: Arc<dyn ModelClient> = Arc::new(Offline::new());
     let theatre = Theatre { env, limit_clock: Arc::clone(&clock) };
     let mut results = Vec::new();
@@ -58,10 +72,10 @@ pub async fn test(dir: &Path, filter: Option<&str>, env: Env, clock: SharedClock
 }
 
 /// Scenario files of the bot and its enabled plugins, by path; faults of the configuration.
-fn cases(bot_dir: &Path, env: &Env) -> (Vec<Case>, Vec<Diagnostic>) {
+fn cases(bot_dir: &Path, env: &Env) -> Result<Vec<Case>, Vec<Diagnostic>> {
     let text = std::fs::read_to_string(bot_dir.join(BOT_FILE)).ok();
     let loaded = load_bot(LoadInput { bot_dir, text: text.as_deref(), env });
-    let Some(bot) = loaded.config else { return (Vec::new(), loaded.diagnostics) };
+    let Some(bot) = loaded.config else { return Err(loaded.diagnostics) };
     let data_dir = bot_dir.join(&bot.bot.data_dir);
     let options = ScanOptions {
         bot_dir,
@@ -72,14 +86,11 @@ fn cases(bot_dir: &Path, env: &Env) -> (Vec<Case>, Vec<Diagnostic>) {
         workspace_skills: None,
         full: true,
     };
-    let tree = match Scanner::new().scan(&options) {
-        Ok(tree) => tree,
-        Err(unstable) => return (Vec::new(), vec![unstable.diagnostic()]),
-    };
+    let tree = Scanner::new().scan(&options).map_err(|unstable| vec![unstable.diagnostic()])?;
     let running = tree.plugins.into_iter().filter(|p| p.enabled).flat_map(|p| p.tests);
-    let mut cases: Vec<Case> = running.map(|t| Case { path: t.path, text: t.text }).collect();
+    let mut cases: Vec<Case> = running.collect();
     cases.sort_by(|a, b| a.path.cmp(&b.path));
-    (cases, Vec::new())
+    Ok(cases)
 }
 
 async fn one(
@@ -90,7 +101,11 @@ async fn one(
     clock: &SharedClock,
 ) -> Value {
     let started = clock.monotonic();
-    let (name, failure) = match scenario::parse(&case.path, &case.text) {
+    let parsed = match &case.fault {
+        Some(fault) => Err(vec![fault.clone()]),
+        None => scenario::parse(&case.path, &case.text),
+    };
+    let (name, failure) = match parsed {
         Err(faults) => (case.path.clone(), Some(unreadable(&faults))),
         Ok(file) => (file.description.clone(), play(&file, bot_dir, offline, theatre, clock).await),
     };

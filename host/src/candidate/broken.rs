@@ -1,6 +1,7 @@
 //! Which plugins go when one is broken: the rule of the start, and of what was left out before.
 
 use super::contents::{BrokenItem, FailedPlugin};
+use super::guards;
 use crate::loader::{Placement, PluginSource, SourceTree};
 use plugin_sdk::{Diagnostic, OwnerPath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,20 +65,25 @@ impl Exclusions {
         let mut rest = Vec::new();
         for error in errors {
             let owner = error.owner.as_deref().map(OwnerPath::new);
-            let known = owner.filter(|o| tree.plugins.iter().any(|p| p.owner == *o) && may(o));
+            let known = owner.and_then(|o| tree.plugins.iter().find(|p| p.owner == o)).filter(|p| may(&p.owner));
             match known {
-                Some(owner) if owner.is_root() => match (&error.item, &error.file) {
-                    (Some(label), Some(file)) => {
+                Some(root) if root.owner.is_root() => match (&error.item, &error.file) {
+                    (Some(label), Some(file)) if !guards::is_guard(root, label, file) => {
                         self.root_items.insert(BrokenItem { label: label.clone(), file: file.clone() });
+                        self.root_items.extend(guards::holders(label, file));
                         self.root_causes.push(error);
                     }
                     _ => rest.push(error),
                 },
-                Some(owner) => self.add(owner, error),
+                Some(plugin) => self.add(plugin.owner.clone(), error),
                 None => rest.push(error),
             }
         }
         self.spread(tree);
+        // Without its guard the rest of the bot would be more open than its author wrote it.
+        for plugin in tree.plugins.iter().filter(|p| p.enabled && self.has(&p.owner)) {
+            rest.extend(guards::left_out(plugin));
+        }
         rest
     }
 

@@ -194,7 +194,8 @@ impl Contents {
 
     /// Plugins that run.
     pub fn running_plugins(&self) -> usize {
-        self.plugins.iter().filter(|p| p.state == PluginState::Active).count()
+        let runs = |p: &&PluginView| p.state == PluginState::Active || p.owner.is_root();
+        self.plugins.iter().filter(runs).count()
     }
 
     /// Tools in the index.

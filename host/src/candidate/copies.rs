@@ -16,6 +16,9 @@ use std::time::{Duration, SystemTime};
 /// Age that every copied file shows, so that a later write betrays itself. 2001-09-09.
 const STAMP: Duration = Duration::from_secs(1_000_000_000);
 
+/// How names of unfinished work begin.
+const SCRATCH: &str = ".new-";
+
 /// What making or reusing a tree did.
 #[derive(Debug, Default)]
 pub(crate) struct CopyReport {
@@ -46,7 +49,7 @@ impl Copies {
         for folder in [&copies.files, &copies.trees] {
             private_folder(folder).map_err(|e| CopyError::new(folder, e))?;
             for name in names(folder).map_err(|e| CopyError::new(folder, e))? {
-                if name.starts_with('.') {
+                if name.starts_with(SCRATCH) {
                     remove(&folder.join(&name)).map_err(|e| CopyError::new(folder, e))?;
                 }
             }
@@ -104,12 +107,12 @@ impl Copies {
     /// Removes trees and contents that no instance of this process uses. Called once, after the start.
     pub(crate) fn sweep(&self) -> io::Result<()> {
         let state = self.lock();
-        for name in names(&self.trees)? {
+        for name in names(&self.trees)?.into_iter().filter(|n| is_digest(n)) {
             if !state.users.contains_key(&name) {
                 remove(&self.trees.join(name))?;
             }
         }
-        for name in names(&self.files)? {
+        for name in names(&self.files)?.into_iter().filter(|n| is_digest(n.strip_suffix('x').unwrap_or(n))) {
             self.drop_unlinked(&self.files.join(name))?;
         }
         Ok(())
@@ -219,12 +222,17 @@ impl Copies {
     /// A name that no other work uses; leftovers of such names are removed at the next start.
     fn scratch(&self, state: &mut State, folder: &Path) -> PathBuf {
         state.next += 1;
-        folder.join(format!(".new-{}", state.next))
+        folder.join(format!("{SCRATCH}{}", state.next))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a name is one the copies give: whatever has another was put there by somebody, and stays.
+fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Mode and content make a stored file: a mode belongs to the inode, not to the name.

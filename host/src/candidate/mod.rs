@@ -12,6 +12,7 @@ mod contents;
 mod copies;
 mod digest;
 mod error;
+mod guards;
 mod instance;
 mod plugins;
 mod prepare;

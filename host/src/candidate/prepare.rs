@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
     fn scan(&mut self, loaded: &Loaded) -> Result<SourceTree, Refused> {
         let bot = &loaded.bot;
         let bot_dir = self.shop.bot_dir();
-        let data_dir = bot_dir.join(&bot.bot.data_dir);
+        let data_dir = crate::store::real_path(&bot_dir.join(&bot.bot.data_dir));
         let workspace = data_dir.join(&bot.workspace.root);
         let mut never = loaded.secret_sources.clone();
         never.extend(bot.telemetry.log_file.iter().map(|f| bot_dir.join(f)));
@@ -273,7 +273,15 @@ impl<'a> Run<'a> {
         if rest.is_empty() && before != (out.plugins.len(), out.root_items.len()) {
             return Ok(out);
         }
-        let errors = if rest.is_empty() { errors } else { rest };
+        let errors = match self.request.rule {
+            // What would have been left out is said with what cannot be.
+            Rule::Start => {
+                let more: Vec<_> = rest.into_iter().filter(|d| !errors.contains(d)).collect();
+                errors.into_iter().chain(more).collect()
+            }
+            _ if rest.is_empty() => errors,
+            _ => rest,
+        };
         let step = errors.iter().map(step_of).min_by_key(|s| super::report::STEPS.iter().position(|n| n == s));
         let plugins = tree.plugins.iter().map(|p| view(p, PluginState::Active)).collect();
         Err(Refused { step: step.unwrap_or("index"), errors, plugins })
@@ -339,6 +347,7 @@ impl<'a> Run<'a> {
         instances.iter().for_each(|i| i.join());
         let mut plugins: Vec<PluginView> = whole.prepared.iter().map(|p| p.view.clone()).collect();
         let is_failed = |owner: &OwnerPath| failed.iter().any(|f| f.owner == *owner);
+        plugins.iter_mut().filter(|p| is_failed(&p.owner)).for_each(|p| p.state = PluginState::Failed);
         let missing = tree.plugins.iter().filter(|p| is_failed(&p.owner) && !p.owner.is_root());
         plugins.extend(missing.map(|p| view(p, PluginState::Failed)));
         let contents = Contents {

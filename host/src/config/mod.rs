@@ -20,7 +20,8 @@ pub use bot::*;
 pub use class::{Change, Class, changes, settings};
 pub use env::{Env, no_color};
 pub use load::{
-    ASSEMBLED_TOOLS, BOT_FILE, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, config_digest, load_bot, take_types,
+    ASSEMBLED_TOOLS, BOT_FILE, BOT_FOLDERS, BUILTIN_KEYS, LoadInput, LoadedBot, PolicyConfig, config_digest,
+    data_folder_fault, has_tilde, load_bot, take_types,
 };
 pub use nearest::{nearest, nearest_help, quoted};
 pub use redact::{REDACTED, Redactor};

@@ -171,12 +171,20 @@ impl Owners for OwnersOf {
 /// Root of a session's files; made when missing.
 pub(super) fn workspace(desk: &Desk, lease: &Lease, session: &SessionKey) -> PathBuf {
     let settings = &lease.contents().bot.workspace;
-    let root = desk.core.data_dir.join(&settings.root);
-    let folder = match settings.scope {
-        WorkspaceScope::Session => root.join(session.folder_name()),
-        WorkspaceScope::Bot => root,
+    let root = crate::store::real_path(&desk.core.data_dir.join(&settings.root));
+    // The root may be a folder of somebody's work: only what is made for a session is the host's own.
+    let (folder, made) = match settings.scope {
+        WorkspaceScope::Session => {
+            let folder = root.join(session.folder_name());
+            let made = crate::store::private_dir(&folder);
+            (folder, made)
+        }
+        WorkspaceScope::Bot => {
+            let made = crate::store::made_dir(&root);
+            (root, made)
+        }
     };
-    if let Err(e) = crate::store::private_dir(&folder) {
+    if let Err(e) = made {
         tracing::warn!(error = %e, "a workspace folder could not be made");
     }
     folder

@@ -48,9 +48,18 @@ pub(super) fn search_paths(cx: &mut Context<'_>, seen: &[PathBuf]) -> Vec<Search
                 misspelt(cx, path);
                 continue;
             }
-            let d = Diagnostic::error("bot::plugin-path-missing", format!("the plugin folder `{path}` is not there"))
-                .help("mount or create it, or remove it from `plugins.paths`; its plugins are kept until then");
-            cx.tree.push(in_bot(doc, d, &pointer));
+            let d = Diagnostic::error("bot::plugin-path-missing", format!("the plugin folder `{path}` is not there"));
+            let d = match is_default {
+                // No line of `bot.toml` names it, so none can be changed.
+                true => d
+                    .help(format!("put `{path}/` back; to go on without its plugins, make an empty folder `{path}`"))
+                    .file(path.clone()),
+                false => {
+                    let help = "mount or create it, or remove it from `plugins.paths`; its plugins are kept until then";
+                    in_bot(doc, d.help(help), &pointer)
+                }
+            };
+            cx.tree.push(d);
             cx.watch_parent(&joined);
             continue;
         };

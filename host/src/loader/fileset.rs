@@ -77,7 +77,10 @@ pub(super) fn top(walk: &mut Walk<'_>, dir: &Path) -> Result<Top, Unstable> {
 /// The folder that a name one letter off, or written in another way, was meant to be.
 fn misspelt(name: &str) -> Option<&'static str> {
     let mut near = Kind::ALL.iter().map(|k| k.container()).filter(|k| is_meant(k, name));
-    near.next().or_else(|| is_meant("sections", name).then(|| Kind::Section.container()))
+    let plain = name.to_lowercase();
+    near.next()
+        .or_else(|| is_meant("sections", name).then(|| Kind::Section.container()))
+        .or_else(|| matches!(plain.as_str(), "test" | "tests").then_some("tests"))
 }
 
 /// Whether a name is another spelling of a folder's.

@@ -1,6 +1,6 @@
 //! `hook.toml` → `HookSource`.
 
-use super::loading::{Findings, Loading};
+use super::loading::{Findings, Loading, as_text, list_at};
 use super::places::Item;
 use super::raw::{HookFile, OnFailure};
 use super::run;
@@ -36,11 +36,22 @@ pub struct HookSource {
     pub place: Place,
 }
 
-/// Reads and checks one hook folder; `None` when a finding refuses it.
-pub(super) fn load(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) -> Result<Option<HookSource>, Unstable> {
+/// A hook folder as it was read.
+pub(super) enum Read {
+    /// It is sound.
+    Whole(Box<HookSource>),
+    /// A finding refuses it, but what it listens to is known and refuses nothing: its folder.
+    Quiet(String),
+    /// A finding refuses it, and it may have been a guard.
+    Broken,
+}
+
+/// Reads and checks one hook folder.
+pub(super) fn load(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) -> Result<Read, Unstable> {
     let mut findings = Loading::findings(item);
-    let mut hook = None;
+    let (mut hook, mut quiet) = (None, false);
     if let Some(doc) = l.toml("hook", item.manifest, &mut findings)? {
+        quiet = is_quiet(&doc);
         let (file, faults) = shape::check_with::<HookFile>("hook", &doc, &l.schemas.hook);
         findings.list.extend(faults);
         let run = run::check(l, item, &doc, &mut findings)?;
@@ -65,9 +76,21 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, item: &Item<'_>) -> Result<Optio
             });
         }
     }
-    let hook = if findings.is_broken() { None } else { hook };
+    let read = match hook {
+        Some(hook) if !findings.is_broken() => Read::Whole(Box::new(hook)),
+        _ if quiet => Read::Quiet(item.folder.rel.clone()),
+        _ => Read::Broken,
+    };
     l.report(findings);
-    Ok(hook)
+    Ok(read)
+}
+
+/// Whether the events could be read and none of them can refuse a call.
+fn is_quiet(doc: &Doc) -> bool {
+    let events = list_at(doc, "/events");
+    let known = [HookEventKind::RunStarted, HookEventKind::RunFinished, HookEventKind::ToolAfter];
+    let quiet = |word: &str| known.iter().any(|k| k.to_string() == word);
+    !events.is_empty() && events.iter().all(|e| as_text(e).is_some_and(quiet))
 }
 
 fn check_options(doc: &Doc, findings: &mut Findings) {

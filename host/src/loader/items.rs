@@ -6,11 +6,11 @@ use super::fileset::is_mcp;
 use super::hook::HookSource;
 use super::loading::{Findings, Loading};
 use super::places::{Item, Kind};
-use super::reader::{MANIFEST_LIMIT, TEXT_LIMIT};
+use super::reader::TEXT_LIMIT;
 use super::run::absent;
 use super::source::{PluginSource, SectionSource, SkillSource, TestSource, ToolSource};
 use super::walk::{Unstable, find};
-use super::{agent, command, hook, section, skills, tool};
+use super::{agent, command, hook, scenarios, section, skills, strays, tool};
 use plugin_sdk::Diagnostic;
 
 /// Always-loaded tools of a tree before they crowd every request.
@@ -24,6 +24,7 @@ pub(super) struct Contents {
     pub(super) sections: Vec<SectionSource>,
     pub(super) agents: Vec<AgentSource>,
     pub(super) hooks: Vec<HookSource>,
+    pub(super) quiet_hooks: Vec<String>,
     pub(super) commands: Vec<CommandSource>,
     pub(super) agents_md: Option<String>,
     pub(super) tests: Vec<TestSource>,
@@ -33,12 +34,17 @@ pub(super) struct Contents {
 pub(super) fn load(l: &mut Loading<'_, '_, '_>, listed: &[Item<'_>]) -> Result<Contents, Unstable> {
     let mut out = Contents::default();
     for item in listed {
+        strays::report(l, item);
         match item.kind {
             Kind::Tool => out.tools.extend(tool::load(l, item)?),
             Kind::Skill => out.skills.extend(skills::load(l, item)?),
             Kind::Section => out.sections.extend(section::load(l, item)?),
             Kind::Agent => out.agents.extend(agent::load(l, item)?),
-            Kind::Hook => out.hooks.extend(hook::load(l, item)?),
+            Kind::Hook => match hook::load(l, item)? {
+                hook::Read::Whole(hook) => out.hooks.push(*hook),
+                hook::Read::Quiet(folder) => out.quiet_hooks.push(folder),
+                hook::Read::Broken => {}
+            },
             Kind::Command => out.commands.extend(command::load(l, item)?),
         }
     }
@@ -49,7 +55,7 @@ pub(super) fn load(l: &mut Loading<'_, '_, '_>, listed: &[Item<'_>]) -> Result<C
         l.walk.report(absent("mcp"), &entry.rel);
     }
     out.agents_md = agents_md(l)?;
-    out.tests = tests(l)?;
+    out.tests = scenarios::load(l)?;
     Ok(out)
 }
 
@@ -59,19 +65,6 @@ fn agents_md(l: &mut Loading<'_, '_, '_>) -> Result<Option<String>, Unstable> {
     let text = l.text(entry, TEXT_LIMIT, &mut findings)?;
     l.report(findings);
     Ok(text.filter(|t| !t.trim().is_empty()))
-}
-
-fn tests(l: &mut Loading<'_, '_, '_>) -> Result<Vec<TestSource>, Unstable> {
-    let Some(folder) = find(l.top, "tests") else { return Ok(Vec::new()) };
-    let mut out = Vec::new();
-    for entry in folder.entries().iter().filter(|e| e.name.ends_with(".toml") && !e.is_folder()) {
-        let mut findings = Findings::new("");
-        if let Some(text) = l.text(entry, MANIFEST_LIMIT, &mut findings)? {
-            out.push(TestSource { path: l.shown(&entry.rel), text });
-        }
-        l.report(findings);
-    }
-    Ok(out)
 }
 
 /// One warning for a tree that fills every request.

@@ -178,6 +178,7 @@ fn parse(
         sections: contents.sections,
         agents: contents.agents,
         hooks: contents.hooks,
+        quiet_hooks: contents.quiet_hooks,
         commands: contents.commands,
         agents_md: contents.agents_md,
         tests: contents.tests,

@@ -258,8 +258,10 @@ pub struct SectionSource {
 pub struct TestSource {
     /// Path relative to the bot folder.
     pub path: String,
-    /// Its text.
+    /// Its text; empty when it cannot be read.
     pub text: String,
+    /// Why it cannot be read.
+    pub fault: Option<Diagnostic>,
 }
 
 /// `permissions` of a plugin, as asked for. Empty = the defaults.
@@ -345,6 +347,8 @@ pub struct PluginSource {
     pub agents: Vec<AgentSource>,
     /// Hooks of all levels.
     pub hooks: Vec<HookSource>,
+    /// Folders of refused hooks that could have refused no call.
+    pub quiet_hooks: Vec<String>,
     /// Chat commands of folders.
     pub commands: Vec<CommandSource>,
     /// `AGENTS.md`.

@@ -201,8 +201,10 @@ impl<'a> Walk<'a> {
                     self.circle(&rel);
                     return Ok(None);
                 }
-                // A dangling link is nothing.
-                Err(_) => return Ok(None),
+                Err(_) => {
+                    self.dangling(&rel);
+                    return Ok(None);
+                }
             }
             if !self.roots.contain(&real) {
                 self.outside(&rel);
@@ -236,6 +238,12 @@ impl<'a> Walk<'a> {
             Node::Odd(kind_name(&meta))
         };
         Ok(Some(Entry { name, rel, real, node }))
+    }
+
+    fn dangling(&mut self, rel: &str) {
+        let d = Diagnostic::info("layout::symlink-dangling", "the link leads nowhere; it is treated as absent")
+            .help("put its target there, or remove the link");
+        self.report(d, rel);
     }
 
     fn circle(&mut self, rel: &str) {

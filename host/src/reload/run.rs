@@ -6,7 +6,7 @@ use super::queue::{Batch, Job};
 use super::record::{Outcome, ReloadRecord, Trigger};
 use super::retry::Retry;
 use super::spine::{Done, Spine};
-use super::watch::{Seen, Watcher};
+use super::watch::{RootState, Seen, WatchState, Watcher};
 use crate::candidate::{Report, Workshop};
 use crate::generation::{LifeEvent, Publisher};
 use crate::journal::Journal;
@@ -73,6 +73,10 @@ pub async fn start(setup: ReloadSetup) -> Result<Started, Box<ReloadRecord>> {
     });
     let (replaced, pairs) = mpsc::unbounded_channel();
     setup.tasks.spawn("reload records", amend(log, publisher.events(), pairs));
+    if !setup.watch {
+        let root = spine.workshop.bot_dir().display().to_string();
+        shared.now().watch = vec![RootState { root, state: WatchState::Off }];
+    }
     let watcher =
         setup.watch.then(|| Watcher::spawn(Arc::clone(&shared), publisher.clone(), &setup.clock, &setup.tasks));
     let mut run = Run {

@@ -41,6 +41,11 @@ pub fn kill_leftovers(data_dir: &Path) -> io::Result<Vec<u32>> {
     };
     for entry in entries {
         let path = entry?.path();
+        // Only names that `record` gives; anything else is nobody's child.
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if name.trim_end_matches(".part").parse::<u32>().is_err() {
+            continue;
+        }
         if let Some((pid, start)) = read_entry(&path)
             && is_leftover(pid, &start)
             && kill_group(pid)

@@ -64,10 +64,17 @@ impl ContentDir {
         let names: HashSet<String> = referred.iter().map(hex).collect();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_none_or(|name| !names.contains(name)) {
+            let name = entry.file_name();
+            // A name of another form was given by somebody else.
+            let own = name.to_str().filter(|n| is_hex(n.strip_prefix('.').unwrap_or(n)));
+            if own.is_some_and(|name| !names.contains(name)) {
                 fs::remove_file(entry.path())?;
             }
         }
         Ok(())
     }
+}
+
+fn is_hex(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }

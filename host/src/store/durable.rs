@@ -12,13 +12,16 @@ use std::sync::Arc;
 pub(super) struct DurableStore {
     disk: Arc<Disk>,
     commits: Arc<Commits>,
+    /// The newest records of the last clean end were not there when it was opened.
+    pub(super) lost_newest: bool,
 }
 
 impl DurableStore {
     pub(super) fn new(disk: Disk) -> Result<Self, StoreError> {
+        let lost_newest = disk.lost_newest()?;
         let disk = Arc::new(disk);
         let commits = Arc::new(Commits::start(disk.clone())?);
-        Ok(Self { disk, commits })
+        Ok(Self { disk, commits, lost_newest })
     }
 
     /// A call that was begun is finished even when its caller is cancelled: a batch is never half asked for.
@@ -87,6 +90,12 @@ impl Store for DurableStore {
         let commits = self.commits.clone();
         self.off("store-close", move |disk| {
             let synced = if disk.is_dirty() { disk.sync() } else { Ok(()) };
+            if synced.is_ok()
+                && let Err(error) = disk.end_clean()
+            {
+                // Without the mark the next start only knows less.
+                tracing::debug!(%error, "the clean end of the store was not noted");
+            }
             commits.stop();
             disk.close();
             synced

@@ -22,6 +22,14 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// The folder holds what this program did not put there; nothing in it was changed.
+    #[error("{path} is no data folder: it holds `{entry}`, which no host put there; nothing in it was changed")]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// Something in it.
+        entry: String,
+    },
     /// Files in the data folder cannot be executed.
     #[error("files in the data folder {path} cannot be executed: {mount} is mounted noexec")]
     NoExec {
@@ -75,6 +83,7 @@ impl StoreError {
         match self {
             StoreError::Locked { .. } => "store::locked",
             StoreError::NotWritable { .. } => "store::not-writable",
+            StoreError::Foreign { .. } => "store::foreign-folder",
             StoreError::NoExec { .. } => "store::noexec",
             StoreError::Newer { .. } => "store::newer",
             StoreError::DiskFull { .. } => "store::disk-full",
@@ -103,6 +112,9 @@ impl StoreError {
             }
             StoreError::Locked { pid: None, .. } => "stop the other host, or choose another --data-dir".into(),
             StoreError::NotWritable { .. } => "give this user write access, or choose another --data-dir".into(),
+            StoreError::Foreign { .. } => {
+                "name a new or empty folder with --data-dir or `bot.data_dir`, such as \"data\"".into()
+            }
             StoreError::NoExec { mount, .. } => {
                 format!("mount {mount} without noexec, or choose a --data-dir on another mount")
             }

@@ -1,14 +1,40 @@
 //! The data folder: its mode, its lock, and the checks made once at the start.
 
 use super::StoreError;
+use super::folder_mark::{foreign_entry, mark};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// Creates a folder only this user may enter, with the folders above it.
+/// The absolute path without `.` and `..`, links of its existing part followed.
+pub fn real_path(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut real = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            // What has been walked so far is free of links, so its parent is the one that is meant.
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::CurDir => {}
+            other => {
+                real.push(other);
+                real = fs::canonicalize(&real).unwrap_or(real);
+            }
+        }
+    }
+    real
+}
+
+/// Creates a folder that only this user may enter, with the folders above it; one that is there stays as it is.
+pub fn made_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The same for a folder of the host's own: one that others may enter is made private again.
 pub fn private_dir(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    made_dir(path)?;
     let mode = fs::metadata(path)?.permissions().mode();
     if mode & 0o077 != 0 {
         fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
@@ -37,9 +63,13 @@ pub struct DataLock {
 
 impl DataLock {
     /// Prepares the folder (0700), takes its lock and checks that files in it can be written and executed.
+    /// A folder that holds something else is refused before anything in it changes.
     pub fn acquire(data_dir: &Path) -> Result<Self, StoreError> {
         let not_writable = |source| StoreError::NotWritable { path: data_dir.to_owned(), source };
-        private_dir(data_dir).map_err(not_writable)?;
+        if let Some(entry) = foreign_entry(data_dir).map_err(not_writable)? {
+            return Err(StoreError::Foreign { path: data_dir.to_owned(), entry });
+        }
+        private_dir(data_dir).and_then(|()| mark(data_dir)).map_err(|e| full_or(e, data_dir))?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

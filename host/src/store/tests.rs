@@ -28,7 +28,7 @@ impl Bench {
         let clock = ManualClock::default();
         let dir = tempfile::tempdir().unwrap();
         let store = open(options(dir.path(), clock.shared())).unwrap();
-        Self { store, clock, dir: Some(dir) }
+        Self { store: store.store, clock, dir: Some(dir) }
     }
 
     /// Closes by drop and opens again; memory has nothing to open.
@@ -37,7 +37,7 @@ impl Bench {
         let Some(dir) = dir else { return Self { store, clock, dir: None } };
         drop(store);
         let store = open(options(dir.path(), clock.shared())).unwrap();
-        Self { store, clock, dir: Some(dir) }
+        Self { store: store.store, clock, dir: Some(dir) }
     }
 
     fn content_files(&self) -> usize {
@@ -439,15 +439,45 @@ async fn a_lost_content_file_is_a_bad_record_and_a_stray_one_goes() {
     drop(store);
     let content = dir.path().join("content");
     let file = std::fs::read_dir(&content).unwrap().next().unwrap().unwrap().path();
-    std::fs::write(content.join("stray"), b"x").unwrap();
+    let stray = "0".repeat(64);
+    std::fs::write(content.join(&stray), b"x").unwrap();
+    std::fs::write(content.join("photo.jpg"), b"x").unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[1000] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     let store = durable(dir.path());
-    assert!(!content.join("stray").exists());
+    assert!(!content.join(&stray).exists());
+    assert!(content.join("photo.jpg").exists(), "what the store did not make, it does not remove");
     assert_eq!(store.get(Tree::History, &key(1)).await.unwrap_err().code(), "store::bad-record");
     let rest = store.scan_prefix(Tree::History, &Key::new(), None, 9).await.unwrap();
     assert_eq!(rest, [(key(2), json!(2))]);
+}
+
+#[tokio::test]
+async fn a_damaged_end_is_noticed_after_a_clean_one() {
+    use std::os::unix::fs::FileExt;
+    let dir = tempfile::tempdir().unwrap();
+    let db = dir.path().join("store/db");
+    for n in 0..3u64 {
+        let store = durable(dir.path());
+        assert!(!store.lost_newest, "nothing is lost before start {n}");
+        put(&store, key(n), json!("a turn".repeat(20))).await;
+        store.close().await.unwrap();
+    }
+    let sound = std::fs::read(&db).unwrap();
+    let last = sound.iter().rposition(|b| *b != 0).unwrap();
+    let file = std::fs::File::options().write(true).open(&db).unwrap();
+    file.write_all_at(&[!sound[last]], last as u64).unwrap();
+    let store = durable(dir.path());
+    assert!(store.lost_newest);
+    store.close().await.unwrap();
+    // an end that was not clean promises nothing
+    std::fs::write(&db, &sound).unwrap();
+    let store = durable(dir.path());
+    put(&store, key(9), json!(9)).await;
+    store.barrier().await.unwrap();
+    drop(store);
+    assert!(!durable(dir.path()).lost_newest);
 }
 
 #[test]

@@ -17,7 +17,8 @@ const MADE: [&str; 6] = [
 ];
 
 /// Codes that no `check` of this build gives, each with the reason.
-const ELSEWHERE: [(&str, &[&str]); 8] = [
+const ELSEWHERE: [(&str, &[&str]); 9] = [
+    ("a start says it: `check` refuses the cause itself", &["hook::guard-left-out"]),
     (
         "needs a published generation before it",
         &[
@@ -73,11 +74,13 @@ const ELSEWHERE: [(&str, &[&str]); 8] = [
         &[
             "store::locked",
             "store::not-writable",
+            "store::foreign-folder",
             "store::noexec",
             "store::newer",
             "store::corrupt",
             "store::disk-full",
             "store::bad-record",
+            "store::newest-lost",
             "store::failed",
         ],
     ),

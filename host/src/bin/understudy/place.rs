@@ -109,9 +109,11 @@ impl Setting {
     async fn here(&self, request: Request<'_>) -> Result<Answer, Failure> {
         usable(request.dir, false)?;
         let mut signals = Signals::listen()?;
-        let scratch = request.store == StoreKind::Scratch;
-        // A view of the folder is refused with every finding; a host that answers leaves broken plugins out.
-        let options = HostOptions { strict: scratch, ..self.host_options(request.dir, request.store) };
+        // A view of the folder is refused with every finding; a host that answers leaves broken plugins out, and the
+        // list of plugins shows them as failed.
+        let shows_failed = request.command == "list" && request.args["kind"] == "plugins";
+        let strict = request.store == StoreKind::Scratch && !shows_failed;
+        let options = HostOptions { strict, ..self.host_options(request.dir, request.store) };
         let step = |label, number| Step { label, number, of: 2 };
         let starting = during(&self.out, &self.clock, step("preparing the bot folder", 1), self.start(options));
         let host = tokio::select! {

@@ -16,11 +16,9 @@ pub(crate) async fn run(args: &Status, setting: &Setting) -> Result<u8, Failure>
 }
 
 fn ready_line(body: &Value) -> String {
-    if body["ready"] == true {
-        return "ready\n".into();
-    }
+    let state = if body["ready"] == true { "ready" } else { "not ready" };
     let reasons = items(&body["reasons"]).iter().map(|r| format!("{}  {}\n", word(&r["code"]), word(&r["detail"])));
-    format!("not ready\n{}", reasons.collect::<String>())
+    format!("{state}\n{}", reasons.collect::<String>())
 }
 
 fn text_of(body: &Value) -> String {
@@ -36,7 +34,14 @@ fn text_of(body: &Value) -> String {
         moment(&body["started_at"]),
     );
     out.push_str(&ready_line(body));
-    let state = if desired["differs"] == true { "differs from disk" } else { "as on disk" };
+    let left_out = items(&body["reasons"]).iter().any(|r| r["code"] == "left-out");
+    let unwatched = items(&body["watch"]).iter().any(|w| w["state"] == "off");
+    let state = match (desired["differs"] == true, left_out, unwatched) {
+        (true, ..) => "differs from disk",
+        (_, true, _) => "as on disk, without what is broken",
+        (_, _, true) => "as last read from disk",
+        _ => "as on disk",
+    };
     out.push_str(&format!(
         "generation {}   {state}   digest {}   published {}\n",
         word(&generation["active"]),

@@ -18,7 +18,7 @@ pub(crate) async fn run(args: &Test, setting: &Setting) -> Result<u8, Failure> {
     let found = report.diagnostics;
     let failed = body["failed"].as_u64().unwrap_or(0) > 0 || found.iter().any(Diagnostic::is_error);
     let exit = if failed { REFUSED } else { OK };
-    let nothing = args.filter.is_some() && body["passed"] == 0 && body["failed"] == 0;
+    let nothing = !failed && args.filter.is_some() && body["passed"] == 0 && body["failed"] == 0;
     if nothing {
         let filter = args.filter.as_deref().unwrap_or_default();
         return Err(Failure::refused(format!("no scenario file has `{filter}` in its path")));

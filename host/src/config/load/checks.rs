@@ -1,17 +1,19 @@
 //! Rules between keys, each on the sections that could be read.
 
+use super::data_folder::{data_folder_fault, has_tilde};
 use super::{at, at_key};
 use crate::config::doc::{Doc, NodeKind};
 use crate::config::shape::Fault;
 use crate::config::{
     AccessConfig, AccessMode, AgentConfig, ApprovalConfig, BotConfig, BotSection, ModelConfig, PluginsConfig, Provider,
 };
-use crate::config::{Table, ToolsConfig, WorkspaceConfig, nearest_help};
+use crate::config::{Table, TelemetryConfig, ToolsConfig, WorkspaceConfig, nearest_help};
+use crate::store::real_path;
 use plugin_sdk::Diagnostic;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 /// Keys of `tools.builtin` and the tool each switches on.
 pub const BUILTIN_KEYS: [(&str, &str); 11] = [
@@ -88,10 +90,15 @@ pub(super) fn cross(doc: &Doc, value: &Value, bot_dir: &Path, faults: &mut Vec<F
     }
     if let Some(plugins) = section(value, "plugins") {
         rules.plugins(&plugins);
+        if let Some(bot) = &bot {
+            rules.data_dir(bot, &plugins, bot_dir);
+        }
     }
     if let (Some(bot), Some(workspace)) = (&bot, section(value, "workspace")) {
         rules.workspace(bot, &workspace, bot_dir);
     }
+    let log_file = section::<TelemetryConfig>(value, "telemetry").and_then(|t| t.log_file);
+    rules.no_tilde(&["telemetry", "log_file"], log_file.as_deref().unwrap_or_default());
     if !whole {
         return None;
     }
@@ -365,10 +372,33 @@ impl Rules<'_> {
         }
     }
 
+    fn data_dir(&mut self, bot: &BotSection, plugins: &PluginsConfig, bot_dir: &Path) {
+        let key = ["bot", "data_dir"];
+        if self.no_tilde(&key, &bot.data_dir)
+            && let Some(why) = data_folder_fault(bot_dir, &bot_dir.join(&bot.data_dir), plugins)
+        {
+            let d = Diagnostic::error("bot::bad-value", format!("`bot.data_dir`: {why}"));
+            self.value(&key, d.help("name a folder of its own, such as \"data\""));
+        }
+    }
+
+    /// Refuses a path whose `~` would become the name of a folder.
+    fn no_tilde(&mut self, key: &[&str], path: &str) -> bool {
+        if !has_tilde(path) {
+            return true;
+        }
+        let d = Diagnostic::error("bot::bad-value", format!("`{}`: `~` is not replaced here", key.join(".")));
+        self.value(key, d.help(format!("write \"${{HOME}}{}\", or the whole path", &path[1..])));
+        false
+    }
+
     fn workspace(&mut self, bot: &BotSection, workspace: &WorkspaceConfig, bot_dir: &Path) {
-        let home = real(bot_dir);
-        let data = real(&home.join(&bot.data_dir));
-        let root = real(&data.join(&workspace.root));
+        if !self.no_tilde(&["workspace", "root"], &workspace.root) || has_tilde(&bot.data_dir) {
+            return;
+        }
+        let home = real_path(bot_dir);
+        let data = real_path(&home.join(&bot.data_dir));
+        let root = real_path(&data.join(&workspace.root));
         if data.starts_with(&root) {
             let d = Diagnostic::error("tools::workspace-overlaps-data", "the workspace contains the data folder");
             self.value(&["workspace", "root"], d.help("choose a folder below the data folder, such as \"workspace\""));
@@ -401,24 +431,4 @@ fn unknown_builtin(key: &str) -> Option<String> {
 fn is_platform(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'))
-}
-
-/// The path without `.` and `..`, links of its existing part followed.
-fn real(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    for ancestor in plain.ancestors() {
-        if let (Ok(found), Ok(rest)) = (ancestor.canonicalize(), plain.strip_prefix(ancestor)) {
-            return found.join(rest);
-        }
-    }
-    plain
 }

@@ -1,6 +1,7 @@
 //! Reading `bot.toml`, `.env` and secret files: limits, encoding, regular files only.
 
 use crate::config::Env;
+use crate::config::doc::span_of;
 use plugin_sdk::Diagnostic;
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -32,10 +33,14 @@ pub(super) fn decode(name: &str, bytes: &[u8], max: u64) -> Result<String, Box<D
         return Err(refused(name, "text::encoding", format!("is {encoding}, not UTF-8")));
     }
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        refused(name, "text::encoding", format!("is not UTF-8: invalid byte at offset {}", e.valid_up_to()))
+        let at = e.valid_up_to();
+        let before = String::from_utf8_lossy(&bytes[..at]);
+        let found = refused(name, "text::encoding", format!("is not UTF-8: invalid byte at offset {at}"));
+        Box::new(found.span(span_of(&before, at..at)))
     })?;
     if let Some(at) = text.find('\0') {
-        return Err(refused(name, "text::nul", format!("has a NUL byte at offset {at}")));
+        let found = refused(name, "text::nul", format!("has a NUL byte at offset {at}"));
+        return Err(Box::new(found.span(span_of(text, at..at + 1))));
     }
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))

@@ -2,6 +2,7 @@
 
 mod checks;
 mod contract;
+mod data_folder;
 mod digest;
 mod files;
 mod policy;
@@ -9,6 +10,7 @@ mod resolve;
 mod typed;
 
 pub use checks::{ASSEMBLED_TOOLS, BUILTIN_KEYS};
+pub use data_folder::{BOT_FOLDERS, data_folder_fault, has_tilde};
 pub use policy::PolicyConfig;
 pub use typed::take_types;
 

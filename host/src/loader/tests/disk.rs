@@ -30,6 +30,7 @@ fn links_and_odd_files() {
     assert_eq!(
         all(&tree).iter().map(line).collect::<Vec<_>>(),
         [
+            "layout::symlink-dangling plugins/p/lib/dangling",
             "layout::symlink-outside plugins/p/lib/dir",
             "layout::symlink-loop plugins/p/lib/self",
             "layout::symlink-loop plugins/p/lib/up",

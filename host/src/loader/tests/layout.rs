@@ -154,7 +154,7 @@ fn search_paths() {
     bot.scan_with(&mut scanner).unwrap();
     std::fs::rename(bot.path("plugins"), bot.path("away")).unwrap();
     let tree = bot.scan_with(&mut scanner).unwrap();
-    assert_eq!(all(&tree).iter().map(line).collect::<Vec<_>>(), ["bot::plugin-path-missing bot.toml"]);
+    assert_eq!(all(&tree).iter().map(line).collect::<Vec<_>>(), ["bot::plugin-path-missing plugins"]);
 }
 
 #[test]

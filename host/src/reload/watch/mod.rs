@@ -166,7 +166,14 @@ impl Watcher {
         }
         match what {
             Seen::Scanned(list) => self.adopt(list).await,
-            Seen::Changed(paths) => paths.iter().for_each(|p| self.changed(p)),
+            Seen::Changed(paths) => {
+                let names = |path: PathBuf| match &self.folders {
+                    Some(folders) => folders.all_names(&path),
+                    None => vec![path],
+                };
+                let all: Vec<PathBuf> = paths.into_iter().flat_map(names).collect();
+                all.iter().for_each(|p| self.changed(p));
+            }
             Seen::Missed => self.settle.event(self.clock.monotonic(), None),
             Seen::Failed(error) => {
                 tracing::warn!(code = "reload::watch-degraded", error, "the watch backend failed: polling");

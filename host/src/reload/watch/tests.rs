@@ -96,6 +96,57 @@ fn only_input_is_relevant() {
     assert_eq!(owner("/b/plugins/a/plugins/c/x"), Some("a/c".into()));
 }
 
+#[tokio::test]
+async fn a_folder_with_two_names_stays_watched_when_one_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    for (first, second) in [(&real, &link), (&link, &real)] {
+        for gone in [first, second] {
+            let left = if gone == first { second } else { first };
+            let (sender, mut seen) = mpsc::unbounded_channel();
+            let mut folders = Folders::new(sender).unwrap();
+            folders.arm(first).unwrap();
+            folders.arm(second).unwrap();
+            assert_eq!(folders.all_names(&first.join("x")), [first.join("x"), second.join("x")]);
+            folders.disarm(gone);
+            assert_eq!((folders.has(gone), folders.count()), (false, 1));
+            fs::write(real.join("x"), "1").unwrap();
+            let event = async {
+                loop {
+                    match seen.recv().await.expect("a watcher") {
+                        Seen::Changed(paths) if paths.contains(&left.join("x")) => return,
+                        _ => {}
+                    }
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(20), event).await.expect("the edit is announced");
+            fs::remove_file(real.join("x")).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_came_and_went_leaves_its_target_watched() {
+    let world = World::new("");
+    world.plugin("a");
+    let host = world.start(true).await;
+    let mut records = host.reload.subscribe();
+    let tools = world.bot.path().join("plugins/a/tools");
+    for (target, link) in [(".", "go/self"), ("go", "hello"), ("tools/go", "../lib")] {
+        let link = tools.join(link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        next(&mut records, |r| r.triggers == [Trigger::Watch]).await;
+        fs::remove_file(&link).unwrap();
+        next(&mut records, |r| r.triggers == [Trigger::Watch]).await;
+        world.tool("plugins/a", "go", &format!("edited after {}", link.display()));
+        next(&mut records, |r| is_watch(r) && r.changes["tools"].changed.contains(&"a__go".to_owned())).await;
+    }
+    // found by events, not by the look that comes when events fail
+    assert!(host.reload.state().watch.iter().all(|r| r.state == WatchState::Events));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn atomic_saves_are_all_seen() {
     let world = World::new("");

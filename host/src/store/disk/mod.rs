@@ -1,6 +1,7 @@
 //! The sled database and its content files, as blocking calls. One tree of sled holds all of ours, each key
 //! headed by the tree's id: then a batch over several trees is one atomic batch of sled.
 
+mod clean;
 mod sled_file;
 mod upkeep;
 
