@@ -299,8 +299,8 @@ impl Layout {
         let (entities, discord) = (self.fit.dialect == Dialect::Entities, self.fit.dialect == Dialect::DiscordMarkdown);
         let longest = escape::longest_ticks(code);
         let ticks = if discord { longest.min(1) + 1 } else { longest.min(TICKS_MAX) + 1 };
-        let ends = |c: char| code.starts_with(c) || code.ends_with(c);
-        let spaced = ends('`') || code.starts_with(' ') && code.ends_with(' ');
+        // A cut may bring any backtick of the code to the edge of a piece, where it would join the marks.
+        let spaced = longest > 0 || code.starts_with(' ') && code.ends_with(' ');
         // Telegram takes no code inside a link, and no style around code.
         let plain = self.fit.dialect == Dialect::Plain || entities && self.marked(|m| matches!(m, Mark::Link { .. }));
         let paused = if entities && !plain { self.pause_styles() } else { Vec::new() };

@@ -116,7 +116,7 @@ fn what_looks_like_a_mark_stays_literal() {
 #[test]
 fn code_is_never_escaped_and_never_ends_early() {
     assert_eq!(shown("`a*b_c`", Dialect::DiscordMarkdown), "`a*b_c`");
-    assert_eq!(shown("`` a`b ``", Dialect::DiscordMarkdown), "``a`b``");
+    assert_eq!(shown("`` a`b ``", Dialect::DiscordMarkdown), "`` a`b ``");
     assert_eq!(shown("````\n```\nx\n```\n````", Dialect::DiscordMarkdown), "```\n``\u{200b}`\nx\n``\u{200b}`\n```");
     assert_eq!(shown("````\n```\nx\n```\n````", Dialect::Markdown), "````\n```\nx\n```\n````");
     assert_eq!(shown("``` `` ```", Dialect::Markdown), "``` `` ```");

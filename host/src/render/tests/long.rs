@@ -92,6 +92,13 @@ fn a_span_that_is_cut_is_opened_again_and_a_link_is_not_cut() {
 }
 
 #[test]
+fn a_backtick_at_a_cut_does_not_join_the_marks_of_its_code() {
+    let text = format!("{} ``word `{}``", "w".repeat(45), "x".repeat(50));
+    let pieces = split(&text, fit(Dialect::DiscordMarkdown, 64)).pieces;
+    assert!(pieces.iter().any(|p| p.rich.text.starts_with("`` `x")), "{pieces:?}");
+}
+
+#[test]
 fn a_character_longer_than_a_piece_is_cut_between_scalars() {
     let zalgo = format!("a{}", "\u{301}".repeat(9000));
     assert_eq!(joined(&zalgo, telegram()), zalgo);
