@@ -296,6 +296,36 @@ fn a_call_with_effects_is_never_repeated_and_its_person_may_ask_again_once() {
     drop(host);
 }
 
+/// The phases around a body: a check before it, a listener behind it.
+#[test]
+fn killed_around_its_body_a_call_is_neither_repeated_nor_claimed() {
+    for (event, done) in [("tool.before", &[][..]), ("tool.after", &["one"][..])] {
+        let gate = Gate::new();
+        let server = Served::start(Vec::new());
+        let bot = calling(&server);
+        put_writer(&bot, "0");
+        let hook = format!("#!/bin/sh\ncat >/dev/null\n{}echo '{{}}'\n", gate.lines());
+        bot.put("hooks/slow/main.sh", &hook);
+        let manifest = format!(
+            "events = [\"{event}\"]\ntools = [\"put\"]\ntimeout_seconds = 60\nrun = {{ command = [\"./main.sh\"] }}\n"
+        );
+        bot.put("hooks/slow/hook.toml", &manifest);
+        cut(&bot, LiveHost::start(&bot), "write down one", || gate.await_calls(1));
+        let asked = server.requests().len();
+        let (_host, ran) = back(&bot, "");
+        let said = ran.out.trim();
+        let told = said.contains("Nobody knows") && said.contains("put") && said.contains("Ask again");
+        assert!(told && !said.contains("Done before"), "{event}: {said}");
+        gate.open();
+        assert_eq!(bot.run_with(&["chat", ".", "--plain"], "").out, "", "{event}: it is told once");
+        assert_eq!(server.requests().len(), asked, "{event}: nobody asked the model again");
+        assert_eq!(effects(&bot), done, "{event}");
+        // the person may, and then it runs
+        assert_eq!(bot.run_with(&["chat", ".", "--plain"], "ask again\n").out.trim(), "written one", "{event}");
+        assert_eq!(effects(&bot).len(), done.len() + 1, "{event}");
+    }
+}
+
 #[test]
 fn an_open_card_is_lost_and_a_direct_call_leaves_nothing() {
     let gate = Gate::new();

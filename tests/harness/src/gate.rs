@@ -21,13 +21,18 @@ impl Gate {
         Self { dir: tempfile::Builder::new().prefix("gate-").tempdir().expect("a temporary folder") }
     }
 
+    /// Lines of a script that come to the gate and wait.
+    pub fn lines(&self) -> String {
+        let gate = self.dir.path().display();
+        format!(
+            "mktemp '{gate}/came.XXXXXX' >/dev/null\n\
+             while [ -d '{gate}' ] && [ ! -e '{gate}/open' ]; do sleep 0.02; done\n"
+        )
+    }
+
     /// Writes a tool that waits here and then says the words of its helper file.
     pub fn tool(&self, bot: &TestBot, folder: &str, words: &str) {
-        let gate = self.dir.path().display();
-        let script = format!(
-            "#!/bin/sh\ncat >/dev/null\nmktemp '{gate}/came.XXXXXX' >/dev/null\n\
-             while [ -d '{gate}' ] && [ ! -e '{gate}/open' ]; do sleep 0.02; done\n. ./words.sh\nprintf %s \"$WORDS\"\n"
-        );
+        let script = format!("#!/bin/sh\ncat >/dev/null\n{}. ./words.sh\nprintf %s \"$WORDS\"\n", self.lines());
         let manifest = "description = \"Wait at the gate\"\nrequires_approval = \"never\"\ncapabilities = []\n\
             timeout_seconds = 100\nrun = { command = [\"./main.sh\"] }\n";
         Self::words(bot, folder, words);
