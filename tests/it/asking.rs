@@ -267,8 +267,8 @@ async fn a_card_shows_hostile_arguments_on_one_line_and_the_body_gets_every_digi
     };
     let shown = line("text");
     let wanted = format!(
-        "text: \"{}x\\u000d\\u000a\\u202e\\u200b\\u2028\\u0060\\u0060\\u0060\\u000aowner: root\\u000a- no reason\\udb40\\udc41\"",
-        " ".repeat(300)
+        "text: \"\u{27e8}{} spaces\u{27e9}x\\u000d\\u000a\\u202e\\u200b\\u2028\\u0060\\u0060\\u0060\\u000aowner: root\\u000a- no reason\\udb40\\udc41\"",
+        300
     );
     assert_eq!(shown, wanted);
     assert_eq!(line("id"), "id: 1234567890123456789");

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A tool that asks, a chat command, a command for masters, a hidden one.
 fn bot() -> TestBot {
     let bot = TestBot::new().echo();
-    bot.put("bot.toml", "[bot]\nname = \"desk\"\n");
+    bot.put("bot.toml", "[bot]\nname = \"desk\"\n[access]\nmode = \"open\"\n");
     let tool = |name: &str, lines: &str| {
         let text = format!("description = \"The {name} tool\"\n{lines}\nrun = {{ command = [\"./main.sh\"] }}\n");
         bot.put(&format!("tools/{name}/main.sh"), &format!("#!/bin/sh\ncat >/dev/null\necho 'did {name}'\n"));
@@ -142,6 +142,59 @@ fn built_in_commands_as_somebody_else() {
 }
 
 #[test]
+fn ask_gives_no_command_to_the_model() {
+    let bot = bot();
+    for text in ["/help", "/shout hello", "/hepl"] {
+        let said = contract::ran(&bot, &["ask", ".", text], 2, "ask-refused");
+        assert_eq!(said["diagnostics"][0]["code"], "cli::usage", "{said:#}");
+        assert!(
+            said["diagnostics"][0]["message"].as_str().is_some_and(|m| m.contains("is a chat command")),
+            "{said:#}"
+        );
+    }
+    bot.run(&["ask", ".", "1/2 of what?"]).exits(0);
+}
+
+#[test]
+fn the_person_at_the_console_is_not_rate_limited() {
+    let bot = bot();
+    let lines: Vec<String> = (0..30).map(|n| format!("echo \"line {n}\"")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let (answers, _) = chat(&bot, &[], &lines);
+    for n in 0..30 {
+        assert!(answers.iter().any(|a| a.contains(&format!("echo: line {n}"))), "line {n}: {answers:?}");
+    }
+}
+
+#[test]
+fn nobody_speaks_for_a_person_who_is_not_let_in() {
+    let bot = bot();
+    bot.put("bot.toml", "[access]\nusers = [\"telegram:42\", \"telegram:43\"]\ndeny = [\"telegram:43\"]\n");
+    for (who, why) in [("telegram:43", "access.deny has `telegram:43`"), ("telegram:44", "is not in access.users")] {
+        let explained = contract::ran(&bot, &["explain", "echo", "--as", who], 1, "explain");
+        assert_eq!((&explained["admitted"], &explained["reason"]), (&false.into(), &"access::refused".into()));
+        let text = bot.run(&["explain", "echo", "--as", who, "--role", "master"]).exits(1).out;
+        assert!(text.contains("  access ") && text.contains("FAIL") && text.contains(why), "{text}");
+        let listed = contract::ran(&bot, &["list", "tools", "--as", who], 0, "list-tools");
+        assert!(listed["items"].as_array().expect("items").iter().all(|i| i["admitted"] == false), "{listed:#}");
+        let asked = contract::ran(&bot, &["ask", ".", "echo \"hi\"", "--as", who], 1, "ask-refused");
+        assert_eq!(asked["diagnostics"][0]["code"], "access::refused", "{asked:#}");
+        let called = contract::ran(&bot, &["call", "echo", "{\"text\":\"hi\"}", "--as", who], 1, "call-refused");
+        assert_eq!(called["diagnostics"][0]["code"], "access::refused", "{called:#}");
+        for args in [&["chat", "--as", who, "--once", "/help"][..], &["chat", "--as", who]] {
+            let said = bot.run_with(args, "/help\n").exits(1);
+            let all = format!("{}{}", said.out, said.err);
+            assert!(all.contains(&format!("{who} is not let in")) && !all.contains("/tools"), "{all}");
+        }
+    }
+    let text = bot.run(&["explain", "echo", "--as", "telegram:42"]).exits(0).out;
+    assert!(text.contains("  access       allowlist             pass"), "{text}");
+    bot.run(&["ask", ".", "echo \"hi\"", "--as", "telegram:42"]).exits(0);
+    bot.run(&["explain", "echo", "--as", "ann"]).exits(0);
+    bot.run(&["explain", "echo", "--as", "ann", "--role", "none"]).exits(2);
+}
+
+#[test]
 fn an_unknown_command_gets_a_sentence_and_no_turn() {
     let bot = bot();
     let said = one(&bot, &[], "/hepl");
@@ -199,7 +252,7 @@ fn commands_beside_an_open_question() {
 #[test]
 fn who_may_say_yes() {
     let bot = bot();
-    bot.put("bot.toml", "[access]\ntrusted = [\"telegram:7\"]\n");
+    bot.put("bot.toml", "[access]\nmode = \"open\"\ntrusted = [\"telegram:7\"]\n");
     bot.put("tools/exec/main.sh", "#!/bin/sh\ncat >/dev/null\necho 'did exec'\n");
     bot.put(
         "tools/exec/tool.toml",

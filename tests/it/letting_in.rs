@@ -141,7 +141,7 @@ fn a_misspelt_list_never_opens_the_bot() {
 /// What an author is only warned about still denies.
 #[test]
 fn a_permit_of_an_absent_platform_denies() {
-    let bot = TestBot::new().write("bot.toml", "[access]\nmasters = [\"telegram:7\"]\n");
+    let bot = TestBot::new().write("bot.toml", "[access]\nmode = \"open\"\nmasters = [\"telegram:7\"]\n");
     bot.put_tool("tools/pin", "Pin it", "pinned");
     let manifest = "description = \"Pin it\"\ncapabilities = []\npermissions = [\"platform(discord,guild_owner)\"]\n\
         run = { command = [\"./main.sh\"] }\n";

@@ -121,7 +121,18 @@ fn a_subject_shows_admission() {
         assert_eq!(explained["admitted"], exit == 0);
         let checks: Vec<&str> =
             explained["checks"].as_array().expect("checks").iter().filter_map(|c| c["check"].as_str()).collect();
-        let order = ["exists", "deny", "disabled", "hidden", "platforms", "scopes", "permission", "group", "placement"];
+        let order = [
+            "exists",
+            "deny",
+            "disabled",
+            "hidden",
+            "access",
+            "platforms",
+            "scopes",
+            "permission",
+            "group",
+            "placement",
+        ];
         assert_eq!(checks, order);
     }
     let text = bot.run(&["explain", "dice", "--as", "telegram:group:-100:user:8"]).exits(1).out;

@@ -52,7 +52,7 @@ impl Person {
     pub(crate) fn roll(dice: &mut Dice) -> Self {
         let scope = dice.of(&["private", "group", "channel"]);
         let user = dice.of(&["12", "123", "7", "42"]);
-        let roles = [None, None, Some("user"), Some("trusted"), Some("master"), Some("none")];
+        let roles = [None, None, Some("user"), Some("trusted"), Some("master"), None];
         let platform = dice.of(&["telegram", "telegram", "discord", "console"]);
         let perms = match (platform, scope) {
             ("telegram", "group" | "channel") => dice.some(&["administrator", "restrict_members"], 2),

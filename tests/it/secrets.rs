@@ -35,6 +35,32 @@ pub(crate) fn in_no_file(dir: &Path, secret: &str) {
     }
 }
 
+/// The model repeats a secret, and calls a tool that asks with it: neither a chat nor the store has it.
+#[test]
+fn a_secret_in_an_answer_or_a_card_leaves_by_no_channel() {
+    let turns = vec![
+        Turn::text(&format!("The key is {SECRET}.")),
+        Turn::calls([Call::new("load_tool", json!({"name": "lookup"}))]),
+        Turn::calls([Call::new("lookup", json!({"how": "none", "key": format!("x{SECRET}")}))]),
+        Turn::text("Done."),
+    ];
+    let server = Served::start(turns);
+    let bot = server.bot("[secrets]\nLOOKUP = \"${LOOKUP_KEY}\"\n");
+    bot.put(".env", &format!("MODEL_KEY={KEY}\nLOOKUP_KEY='{SECRET}'\n"));
+    let manifest = "description = \"Look something up\"\ncapabilities = []\nrequires_approval = \"always\"\n\
+        run = { command = [\"true\"] }\n[input]\nhow = \"string\"\nkey = \"string\"\n";
+    bot.put("tools/lookup/tool.toml", manifest);
+    let ran = bot.run_with(&["chat"], "tell me\nlook it up\nyes\n").exits(0);
+    assert!(ran.out.contains("The key is [redacted]."), "{ran:?}");
+    assert!(ran.err.contains("May I run `lookup`?") && ran.err.contains("x[redacted]"), "{ran:?}");
+    assert!(ran.out.contains("Done."), "{ran:?}");
+    let quoted = serde_json::to_string(SECRET).expect("JSON");
+    for form in [SECRET, quoted.trim_matches('"')] {
+        assert!(!ran.out.contains(form) && !ran.err.contains(form), "{form} is in an output: {ran:?}");
+    }
+    in_no_file(&bot.at("data"), SECRET);
+}
+
 /// A bot whose tool gets the secret by preset and tells it in every way it has.
 fn talkative(bot: &TestBot) {
     let manifest = "description = \"Look something up\"\ncapabilities = []\nrequires_approval = \"never\"\n\

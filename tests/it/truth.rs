@@ -97,7 +97,7 @@ fn made() -> (TestBot, Vec<Made>, Vec<Person>) {
     bot.put(
         "bot.toml",
         &format!(
-            "[access]\nmasters = [\"telegram:7\"]\ntrusted = [\"telegram:42\"]\n[tools]\ndeny = {deny:?}\n\
+            "[access]\nmode = \"open\"\nmasters = [\"telegram:7\"]\ntrusted = [\"telegram:42\"]\n[tools]\ndeny = {deny:?}\n\
              disabled = {disabled:?}\n[agent.deferred_tools]\nmax_loaded_per_session = 100\n"
         ),
     );
@@ -181,7 +181,7 @@ fn a_thousand_pairs_of_tool_and_person_agree_everywhere() {
 fn private_tools_agree_with_what_unlocks_them() {
     let mut dice = Dice::new(0x0dd_ba11);
     let bot = TestBot::new();
-    bot.put("bot.toml", "[access]\nmasters = [\"telegram:7\"]\ntrusted = [\"telegram:42\"]\n");
+    bot.put("bot.toml", "[access]\nmode = \"open\"\nmasters = [\"telegram:7\"]\ntrusted = [\"telegram:42\"]\n");
     for file in ["system", "boundaries", "conventions"] {
         bot.put(&format!("agents/helper/{file}.md"), "Be helpful.\n");
     }

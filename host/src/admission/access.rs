@@ -1,7 +1,7 @@
 //! Access: is this person answered at all.
 
 use super::platforms::CONSOLE;
-use super::{Facts, LivePolicy};
+use super::{Denial, Facts, LivePolicy};
 use crate::config::AccessMode;
 use plugin_sdk::{Role, Scope};
 
@@ -57,6 +57,32 @@ pub fn access(facts: &Facts, policy: &LivePolicy) -> AccessVerdict {
         AccessMode::Pairing if private && facts.principal.is_identified() => AccessVerdict::MayPair,
         _ => AccessVerdict::Stranger { reply: private && config.stranger_reply },
     }
+}
+
+/// Platforms whose people come by a token or from the host itself: `[access]` says nothing about them.
+const BY_TOKEN: [&str; 6] = ["web", "mcp", "http", "schedule", "plugin", "program"];
+
+/// Whether somebody is answered at all, for commands that look or act in a person's name; the words say why not.
+pub fn answered(facts: &Facts, policy: &LivePolicy) -> Result<(), Denial> {
+    let place = &facts.conversation;
+    if BY_TOKEN.contains(&place.platform.as_str()) {
+        return Ok(());
+    }
+    let verdict = access(facts, policy);
+    if verdict.is_granted() {
+        return Ok(());
+    }
+    let who = facts.principal.id();
+    let detail = match verdict {
+        AccessVerdict::Denied => {
+            let deny = &policy.input.access.deny;
+            let entry = deny.iter().find(|d| **d == who || scene_entries(facts).any(|s| s == **d));
+            format!("access.deny has `{}`", entry.unwrap_or(&who))
+        }
+        _ if place.scope == Scope::Private => format!("{who} is not in access.users, trusted or masters"),
+        _ => format!("{}:{} is not in access.groups, nor {who} trusted", place.platform, place.scene),
+    };
+    Err(Denial { reason: "access::refused", detail })
 }
 
 /// A deny names a person, a scene, or one thread of it.

@@ -56,7 +56,7 @@ pub struct ExplainInput<'a> {
 /// One line of an explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// `exists deny disabled hidden platforms scopes permission group placement`.
+    /// `exists deny disabled hidden access platforms scopes permission group placement`.
     pub check: &'static str,
     /// From 1, for `permission` only.
     pub index: Option<usize>,
@@ -101,7 +101,7 @@ pub fn explain(input: &ExplainInput<'_>, facts: &Facts, policy: &LivePolicy) -> 
         file: input.file.map(str::to_string),
         facts: facts.clone(),
         checks: checks(input, facts, policy),
-        denial: super::can_access_tool(guarded, facts, policy).err(),
+        denial: super::answered(facts, policy).and_then(|()| super::can_access_tool(guarded, facts, policy)).err(),
         exposure: input.exposure.clone(),
         approval: input.gated.as_ref().map(|g| approval(g, facts, policy, &Extra::default())),
     }
@@ -122,6 +122,7 @@ fn checks(input: &ExplainInput<'_>, facts: &Facts, policy: &LivePolicy) -> Vec<C
         check("deny", denied.is_some(), denied),
         disabled(guarded, policy),
         Check { passed: true, ..check("hidden", hidden, hidden.then(|| "by name only, never by a model".into())) },
+        check("access", mode(policy), detail(super::answered(facts, policy))),
         check("platforms", guarded.rules.platforms.clone(), detail(platform_step(&guarded.rules.platforms, place))),
         check("scopes", json!(scopes), detail(scope_step(&guarded.rules.scopes, place))),
     ];
@@ -136,6 +137,10 @@ fn checks(input: &ExplainInput<'_>, facts: &Facts, policy: &LivePolicy) -> Vec<C
     out.push(check("group", json!(input.group), outside));
     out.push(check("placement", placement(input), None));
     out
+}
+
+fn mode(policy: &LivePolicy) -> Value {
+    serde_json::to_value(policy.input.access.mode).unwrap_or_default()
 }
 
 fn disabled(guarded: &Guarded<'_>, policy: &LivePolicy) -> Check {

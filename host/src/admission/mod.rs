@@ -18,7 +18,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use access::{AccessVerdict, access};
+pub use access::{AccessVerdict, access, answered};
 pub use answering::{Pending, is_approver, may_decide};
 pub use approval::{ApprovalDecision, Because, Declared, Extra, Gated, Opinion, Overrides, approval, may_remember};
 pub use check::{Finding, check_permits, check_policy, check_rules};

@@ -1,6 +1,7 @@
 //! The one command path: the local socket and the in-process host both end here.
 
 use super::subject::SubjectArgs;
+use crate::admission::{Facts, answered};
 use crate::commands::{self, LIST_KINDS, NameFault, View};
 use crate::index::NameError;
 use crate::ingress::{self, AskOrder, CallOrder, Desk};
@@ -72,6 +73,21 @@ pub(super) async fn dispatch(desk: &Arc<Desk>, reload: &ReloadHandle, command: &
 
 fn read<T: DeserializeOwned>(args: Value) -> Result<T, Answer> {
     serde_json::from_value(args).map_err(|e| Answer::usage(e.to_string()))
+}
+
+/// The person something is done for, if that person is answered at all.
+fn let_in(desk: &Desk, subject: Option<SubjectArgs>) -> Result<Facts, Answer> {
+    let policy = desk.policy.read();
+    let facts = subject.unwrap_or_default().facts(&policy).map_err(Answer::usage)?;
+    match answered(&facts, &policy) {
+        Ok(()) => Ok(facts),
+        Err(denial) => {
+            let message = format!("{} is not let in: {}", facts.principal.id(), denial.detail);
+            let fault =
+                Diagnostic::error(denial.reason, message).help("change `[access]` in bot.toml, or leave out --as");
+            Err(Answer { exit: exit::REFUSED, body: json!({}), diagnostics: vec![fault] })
+        }
+    }
 }
 
 /// Runs `f` with a view of a fresh lease.
@@ -213,10 +229,15 @@ async fn ask(desk: &Arc<Desk>, args: Value) -> Answer {
         Ok((timeout, args)) => (args, timeout),
         Err(answer) => return answer,
     };
-    let facts = match args.subject.unwrap_or_default().facts(&desk.policy.read()) {
+    let facts = match let_in(desk, args.subject) {
         Ok(facts) => facts,
-        Err(message) => return Answer::usage(message),
+        Err(answer) => return answer,
     };
+    if let Some(command) = ingress::command_in(desk, &args.text) {
+        let message = format!("`{command}` is a chat command, and `ask` only asks the model");
+        let fault = Diagnostic::error("cli::usage", message).help("`understudy chat --once TEXT` runs chat commands");
+        return Answer { diagnostics: vec![fault], ..Answer::usage("") };
+    }
     let order = AskOrder { text: args.text, facts, session: args.session, approve: args.approve, timeout };
     let answer = ingress::ask(desk, order).await;
     let report = &answer.report;
@@ -237,7 +258,20 @@ async fn ask(desk: &Arc<Desk>, args: Value) -> Answer {
         },
         "duration_ms": report.duration_ms,
     });
-    Answer { exit, body, diagnostics: Vec::new() }
+    let overdue = timeout.filter(|_| answer.timed_out).map(|limit| overdue(limit, answer.waited));
+    Answer { exit, body, diagnostics: overdue.into_iter().collect() }
+}
+
+/// The time of an `ask` was over.
+fn overdue(limit: Duration, waited: bool) -> Diagnostic {
+    let seconds = limit.as_secs_f64();
+    Diagnostic::error(
+        "cli::timeout",
+        match waited {
+            true => format!("after {seconds} s the message still waited for the turns before it; nothing ran"),
+            false => format!("the turn was stopped after {seconds} s"),
+        },
+    )
 }
 
 #[derive(Deserialize)]
@@ -259,9 +293,9 @@ async fn call(desk: &Arc<Desk>, args: Value) -> Answer {
         Ok(args) => args,
         Err(answer) => return answer,
     };
-    let facts = match args.subject.unwrap_or_default().facts(&desk.policy.read()) {
+    let facts = match let_in(desk, args.subject) {
         Ok(facts) => facts,
-        Err(message) => return Answer::usage(message),
+        Err(answer) => return answer,
     };
     let order = CallOrder { tool: args.tool, input: args.input, facts, session: args.session, approve: args.approve };
     match ingress::call(desk, order).await {

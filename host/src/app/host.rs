@@ -324,7 +324,7 @@ fn talk(core: &ingress::Core, bot: &BotConfig) -> Talk {
         lanes: Lanes::new(lane_limits(bot), Arc::clone(&core.clock)),
         questions: Questions::new(Arc::clone(&core.store), Arc::clone(&core.clock), core.journal.clone()),
         grants: Grants::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
-        outbound: Outbound::new(Arc::clone(&core.clock)),
+        outbound: Outbound::new(Arc::clone(&core.clock)).redacting(Arc::clone(&core.redactor)),
         endpoints: Arc::new(Endpoints::default()),
         ledger: Ledger::new(Arc::clone(&core.store), Arc::clone(&core.clock)),
         rates: ingress::Rates::default(),

@@ -25,18 +25,11 @@ impl SubjectArgs {
     pub(super) fn facts(&self, policy: &LivePolicy) -> Result<Facts, String> {
         let text = self.subject.as_deref().unwrap_or("local");
         let subject = Subject::parse(text, self.scope.as_deref()).map_err(|e| e.to_string())?;
-        let none = self.role.as_deref() == Some("none");
-        let given = match self.role.as_deref() {
-            Some("none") | None => None,
-            Some(role) => Some(parse_role(role).map_err(|e| e.to_string())?),
-        };
+        let given = self.role.as_deref().map(parse_role).transpose().map_err(|e| e.to_string())?;
         // Whoever types at the console holds the data folder; others are what the policy says.
-        let console = subject.conversation.platform == CONSOLE && !none;
+        let console = subject.conversation.platform == CONSOLE;
         let role = given.or(console.then_some(Role::Master));
         let mut facts = subject.facts(policy, role, &self.perms);
-        if none {
-            facts.principal.role = None;
-        }
         if subject.conversation.platform == CONSOLE && self.perms.is_empty() {
             facts.platform_permissions = Some(Ok(vec!["owner".into(), "admin".into()]));
         }

@@ -1,7 +1,7 @@
 //! `list`: the items of one kind in the contract's shape.
 
 use super::view::{View, state};
-use crate::admission::{Exposure, Facts, Guarded, can_access_tool};
+use crate::admission::{Exposure, Facts, Guarded, answered, can_access_tool};
 use crate::index::{Agent, CommandEntry, Hook, Section, Skill, Tool, ToolId};
 use crate::loader::Placement;
 use serde_json::{Value, json};
@@ -30,7 +30,8 @@ fn tools_by_name<'a>(view: &'a View<'_>) -> Vec<&'a Tool> {
 }
 
 fn verdict(view: &View<'_>, guarded: &Guarded<'_>, subject: Option<&Facts>) -> (Value, Value) {
-    match subject.map(|facts| can_access_tool(guarded, facts, view.policy)) {
+    match subject.map(|facts| answered(facts, view.policy).and_then(|()| can_access_tool(guarded, facts, view.policy)))
+    {
         None => (Value::Null, Value::Null),
         Some(Ok(())) => (true.into(), Value::Null),
         Some(Err(denial)) => (false.into(), denial.reason.into()),

@@ -61,6 +61,15 @@ impl Redactor {
         out
     }
 
+    /// A text that still grows, without secrets and without an end that may be the beginning of one.
+    pub fn redact_unfinished(&self, text: &str) -> String {
+        let mut out = self.redact(text).into_owned();
+        let begun = self.forms.load().iter().filter_map(|form| beginning_of(form, &out)).max();
+        let keep = out.len() - begun.unwrap_or(0).max(bearer_begun(&out));
+        out.truncate(keep);
+        out
+    }
+
     /// A text in place.
     pub fn redact_text(&self, text: &mut String) {
         if let Cow::Owned(clean) = self.redact(text) {
@@ -85,6 +94,20 @@ impl Redactor {
         }
         map.values_mut().for_each(|v| self.redact_value(v));
     }
+}
+
+/// Bytes at the end of a text that are the beginning of `form`, and not all of it.
+fn beginning_of(form: &str, text: &str) -> Option<usize> {
+    let longest = form.len().saturating_sub(1).min(text.len());
+    (1..=longest).rev().find(|n| form.is_char_boundary(*n) && text.ends_with(&form[..*n]))
+}
+
+/// Bytes at the end of a text that begin what follows `Bearer `, too few yet to be taken out.
+fn bearer_begun(text: &str) -> usize {
+    let lower = text.to_ascii_lowercase();
+    let Some(at) = lower.rfind("bearer ").map(|at| at + "bearer ".len()) else { return 0 };
+    let tail = &text[at..];
+    if tail.len() < MIN_CHARS && !tail.contains(char::is_whitespace) { tail.len() } else { 0 }
 }
 
 fn forms_of(secret: &str) -> BTreeSet<String> {
@@ -197,6 +220,19 @@ mod tests {
             assert!(redactor.redact(text).contains(REDACTED), "{text}");
         }
         assert_eq!(redactor.redact("a short word"), "a short word");
+    }
+
+    #[test]
+    fn a_growing_text_holds_back_the_beginning_of_a_secret() {
+        let redactor = Redactor::new();
+        redactor.register("s3cr3t-wört");
+        let whole = "It is s3cr3t-wört, and Bearer abcdefgh too.";
+        for end in (0..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
+            let shown = redactor.redact_unfinished(&whole[..end]);
+            assert!(!shown.contains("s3") && !shown.contains("abc"), "{shown}");
+            assert!(redactor.redact(whole).starts_with(shown.as_str()), "{shown}");
+        }
+        assert_eq!(redactor.redact_unfinished(whole), "It is [redacted], and Bearer [redacted] too.");
     }
 
     #[test]

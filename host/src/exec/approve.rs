@@ -112,16 +112,21 @@ impl ToolExecutor {
     ) -> ApprovalRequest {
         let call = self.identity(examined, call_id, cx);
         let (facts, policy) = self.fresh(cx);
-        let shown = super::show::shown(examined.tool, &examined.frozen.arguments);
+        // What is shown and stored holds no secret; what is hashed and run are the frozen arguments themselves.
+        let mut arguments = examined.frozen.arguments.clone();
+        if let Some(turn) = &self.turn {
+            turn.ports.redactor.redact_map(&mut arguments);
+        }
+        let shown = super::show::shown(examined.tool, &arguments);
         let cut = shown.iter().map(|line| line.chars().count()).sum::<usize>() > SHOWN_WHOLE;
         let remembers = self.turn.as_ref().is_some_and(|t| t.ports.gates.grants.is_some());
         ApprovalRequest {
             record_id: fresh_id(),
             call,
-            arguments: examined.frozen.arguments.clone(),
             gravity: identity::gravity(examined, cut),
             shown,
-            whole: cut.then(|| super::show::shown_whole(examined.tool, &examined.frozen.arguments)),
+            whole: cut.then(|| super::show::shown_whole(examined.tool, &arguments)),
+            arguments,
             because: examined.decision.deciding().cloned().collect(),
             approvers: examined.decision.approvers.clone(),
             session: identity::offer(examined, &facts).filter(|_| remembers),

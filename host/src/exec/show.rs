@@ -12,7 +12,7 @@ const PARTS: usize = 64;
 /// reorder text written out.
 pub(super) fn shown(tool: &Tool, arguments: &Map<String, Value>) -> Vec<String> {
     let lines = visible_values(tool, arguments).into_iter();
-    lines.map(|(key, value)| format!("{}: {value}", visible(key))).collect()
+    lines.map(|(key, value)| counted_spaces(&format!("{}: {value}", visible(key)))).collect()
 }
 
 /// The same as one JSON object, for a file beside the card.
@@ -88,12 +88,37 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// Whether a character could end a line, hide something or turn the order of what stands beside it.
+/// Whether a character could end a line, pass for a blank, hide something or turn the order of what stands beside it:
+/// controls, every blank but the space, format characters and those that Unicode lets a screen leave out.
 pub fn hides(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{34f}' | '\u{fff9}'..='\u{fffb}')
-        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
+        || (c.is_whitespace() && c != ' ')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}')
+        || matches!(c, '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+        || matches!(c, '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{13455}')
+        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Spaces in a row that are shown as they are; more could push what follows out of sight.
+const SPACES: usize = 8;
+
+/// Longer runs of spaces as their number.
+fn counted_spaces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(' ') {
+        let (before, from) = rest.split_at(at);
+        let run = from.len() - from.trim_start_matches(' ').len();
+        out.push_str(before);
+        match run > SPACES {
+            true => out.push_str(&format!("\u{27e8}{run} spaces\u{27e9}")),
+            false => out.push_str(&from[..run]),
+        }
+        rest = &from[run..];
+    }
+    out + rest
 }
 
 /// JSON in which line breaks and other control characters are written as numbers like all that is hidden, not as

@@ -71,7 +71,8 @@ pub(super) async fn answer(desk: &Arc<Desk>, mut arrived: Arrived, place: &Arc<P
     (arrived, said)
 }
 
-fn routed(text: &str, lease: &Lease) -> Route {
+/// Where a text goes by its first word.
+pub(super) fn routed(text: &str, lease: &Lease) -> Route {
     let commands = &lease.contents().indexes.commands;
     let words: Vec<(usize, &str)> =
         commands.iter().enumerate().flat_map(|(n, c)| c.words().map(move |w| (n, w))).collect();

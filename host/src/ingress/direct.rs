@@ -13,8 +13,9 @@ use crate::admission::Facts;
 use crate::exec::{CallRecord, Countdown, Offered, Refused, TurnPorts};
 use crate::generation::Lease;
 use crate::index::{NameError, ToolIndex};
+use crate::route::Route;
 use crate::session::{LaneError, Place, SessionError, SessionKey, Ticket};
-use crate::turn::{self, CancelledBy, Stop, TurnReport};
+use crate::turn::{self, CancelledBy, Stop, TurnOutcome, TurnReport};
 use plugin_sdk::{
     Addressed, CancellationSignal, Message, Origin, OriginKind, Segment, ToolExecutionContext, ToolResult, ToolUse,
 };
@@ -45,6 +46,8 @@ pub struct AskAnswer {
     pub missed_approval: bool,
     /// The time was over.
     pub timed_out: bool,
+    /// It was over before the turn had its place: nothing ran.
+    pub waited: bool,
 }
 
 /// One call.
@@ -136,17 +139,21 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
     let (session, kept) = session_of(order.session.as_deref());
     let who = who(order.facts, session, &order.text, desk);
     let stop = Stop::new();
-    let place = place(desk, &who.session, &stop).await;
+    let done = CancellationSignal::new();
+    let timed_out = Arc::new(AtomicBool::new(false));
+    if let Some(limit) = order.timeout {
+        end_after(desk, &stop, &done, limit, Arc::clone(&timed_out));
+    }
+    let place = tokio::select! {
+        biased;
+        place = place(desk, &who.session, &stop) => place,
+        () = stop.signal().cancelled() => return overdue(desk, &who.session),
+    };
     let lease = desk.publisher.lease();
     let names = &lease.contents().indexes.tools;
     let allowed = order.approve.iter().map(|n| names.resolve(n).map_or(n.clone(), |t| t.qualified.to_string()));
     let approval = Arc::new(Beforehand::new(allowed.collect(), who.facts.principal.id()));
-    let done = CancellationSignal::new();
-    let timed_out = Arc::new(AtomicBool::new(false));
     follow_place(desk, &stop, place.as_ref(), &lease, &done);
-    if let Some(limit) = order.timeout {
-        end_after(desk, &stop, &done, limit, Arc::clone(&timed_out));
-    }
     let way = Way {
         turn_id: fresh_turn(),
         origin: OriginKind::Http,
@@ -167,7 +174,26 @@ pub async fn ask(desk: &Arc<Desk>, order: AskOrder) -> AskAnswer {
     if !kept {
         forget(desk, &lease, &who.session).await;
     }
-    AskAnswer { report, missed_approval: approval.missed(), timed_out: timed_out.load(Ordering::SeqCst) }
+    let timed_out = timed_out.load(Ordering::SeqCst);
+    AskAnswer { report, missed_approval: approval.missed(), timed_out, waited: false }
+}
+
+/// The time was over while other turns ran: this one never began.
+fn overdue(desk: &Desk, session: &SessionKey) -> AskAnswer {
+    let number = desk.publisher.published().active.number();
+    let said = TurnReport::said(fresh_turn(), session.to_string(), number, String::new());
+    let outcome = TurnOutcome::Cancelled { by: CancelledBy::Person };
+    let report = TurnReport { outcome, segments: Vec::new(), ..said };
+    AskAnswer { report, missed_approval: false, timed_out: true, waited: true }
+}
+
+/// The command word a text begins with, which is nothing for a model.
+pub fn command_in(desk: &Desk, text: &str) -> Option<String> {
+    let lease = desk.publisher.lease();
+    match super::answer::routed(text, &lease) {
+        Route::Turn => None,
+        _ => text.split_whitespace().next().map(str::to_string),
+    }
 }
 
 /// A place among the turns. Direct calls of one named session run one after another; a full lane runs beside it

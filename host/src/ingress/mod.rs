@@ -26,7 +26,7 @@ mod stranger;
 mod turn_context;
 
 pub use desk::{Core, Desk, Executors, ModelShelf, Overview, Talk};
-pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call};
+pub use direct::{AskAnswer, AskOrder, CallAnswer, CallOrder, ask, call, command_in};
 pub use lookups::Lookups;
 pub use rate::Rates;
 pub use receive::{receive, serve};

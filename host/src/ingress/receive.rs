@@ -10,7 +10,7 @@ use super::owed;
 use super::rate::Pace;
 use super::repeat::{Repeat, repeat};
 use super::stranger;
-use crate::admission::access;
+use crate::admission::{CONSOLE, access, answered};
 use crate::config::{BotConfig, OnNewMessage};
 use crate::endpoint::Endpoint;
 use crate::outbound::Piece;
@@ -70,7 +70,18 @@ pub async fn receive(
     // Session scope and queueing are rules of the process until the lease is taken.
     let bot = Arc::clone(&desk.publisher.published().active.contents().bot);
     let arrived = Arrived::new(desk, endpoint, message, bot.agent.session_scope);
-    if !arrived.over_console() {
+    if arrived.over_console() {
+        // Whoever types here may speak for somebody else, but not for somebody who is not let in.
+        let denial = answered(&arrived.who.facts, &desk.policy.read()).err();
+        if let Some(denial) = denial {
+            let who = arrived.who.facts.principal.id();
+            let text = desk.texts(&bot).get("access-as", &[("principal", &who), ("reason", &denial.detail)]);
+            let said = Said { outcome: "refused", ..Said::notice(text) };
+            say(desk, &arrived, &said).await;
+            settle(&arrived, Some(&said)).await;
+            return None;
+        }
+    } else {
         let verdict = access(&arrived.who.facts, &desk.policy.read());
         if !verdict.is_granted() {
             if let Some(said) = stranger::refuse(desk, &arrived, verdict, &bot).await {
@@ -194,6 +205,10 @@ async fn say_first(desk: &Arc<Desk>, arrived: &Arrived, said: &Said, place: Arc<
 
 /// Whether a person starts turns too fast: then nothing runs, and one sentence says for how long.
 async fn too_fast(desk: &Arc<Desk>, arrived: &Arrived, bot: &BotConfig) -> bool {
+    // Whoever holds the data folder is not kept from it; lines that come in a row are answered in a row.
+    if arrived.over_console() && arrived.who.facts.principal.platform == CONSOLE {
+        return false;
+    }
     let (who, limits) = (arrived.place_holder(), &bot.limits);
     let cooldown = Duration::from_secs(limits.cooldown_seconds);
     match desk.talk.rates.pace(&who, desk.core.clock.monotonic(), limits.turns_per_user_per_minute, cooldown) {

@@ -1,6 +1,7 @@
 //! What a running turn shows on its channel: drafts and progress. A slow channel never holds a turn.
 
 use super::desk::Desk;
+use crate::config::Redactor;
 use crate::endpoint::Endpoint;
 use crate::turn::{TurnEvent, TurnEvents};
 use plugin_sdk::{Ability, ConversationRef, Draft, Scope};
@@ -28,6 +29,7 @@ impl Shown {
             endpoint: Arc::clone(endpoint),
             conversation: conversation.clone(),
             clock: Arc::clone(&desk.core.clock),
+            redactor: Arc::clone(&desk.core.redactor),
         };
         desk.core.tasks.spawn("turn display", async move {
             forward.run(queue).await;
@@ -62,6 +64,7 @@ struct Forward {
     endpoint: Arc<Endpoint>,
     conversation: ConversationRef,
     clock: crate::task::SharedClock,
+    redactor: Arc<Redactor>,
 }
 
 impl Forward {
@@ -89,6 +92,7 @@ impl Forward {
         let can = |ability| self.endpoint.info.can(ability);
         let shown = match event {
             TurnEvent::Draft(text) if can(Ability::Stream) => {
+                let text = self.redactor.redact_unfinished(&text);
                 edit.draft(Draft { conversation: self.conversation.clone(), text }).await
             }
             TurnEvent::Progress(label) if can(Ability::Typing) => {

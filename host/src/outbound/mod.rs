@@ -2,6 +2,7 @@
 //! Must not be called by a turn except through its port. Next room: `commands`.
 
 mod cards;
+mod clean;
 mod order;
 mod send;
 

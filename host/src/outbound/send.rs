@@ -1,6 +1,8 @@
 //! Sends one piece and does what each typed error asks for.
 
+use super::clean::clean;
 use super::order::Order;
+use crate::config::Redactor;
 use crate::endpoint::Endpoint;
 use crate::render::plain_text;
 use crate::task::SharedClock;
@@ -31,12 +33,19 @@ pub struct Piece {
 pub struct Outbound {
     clock: SharedClock,
     pub(super) order: Order,
+    redactor: Arc<Redactor>,
 }
 
 impl Outbound {
-    /// Waits with the given clock.
+    /// Waits with the given clock; knows no secret but by its shape.
     pub fn new(clock: SharedClock) -> Self {
-        Self { clock, order: Order::default() }
+        Self { clock, order: Order::default(), redactor: Redactor::new() }
+    }
+
+    /// The same, letting out none of these secrets.
+    #[must_use]
+    pub fn redacting(self, redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..self }
     }
 
     /// Sends one piece; the error is the last one when every try failed. It waits for whatever was given before it
@@ -59,7 +68,7 @@ impl Outbound {
     /// A new message, or another text of the one named by `edits`.
     async fn pass_on(&self, endpoint: &Arc<Endpoint>, piece: Piece, edits: Option<&str>) -> Result<String, SendError> {
         let key = uuid::Uuid::now_v7().to_string();
-        let mut segments = rendered(piece.segments, endpoint.info.dialect);
+        let mut segments = rendered(clean(&self.redactor, piece.segments), endpoint.info.dialect);
         let mut wait = Duration::from_secs(1);
         let mut plain_tried = false;
         for attempt in 1..=TRIES {

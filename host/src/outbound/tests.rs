@@ -172,3 +172,13 @@ async fn what_waits_for_the_platform_is_overtaken_in_other_conversations_only() 
     assert_eq!(*channel.shown.lock().unwrap(), ["elsewhere", "1", "2"]);
     assert_eq!(out.order.len(), 0, "nothing is kept of a conversation in which nothing is sent");
 }
+
+#[tokio::test]
+async fn no_secret_leaves_in_a_message() {
+    let channel = Arc::new(Scripted::default());
+    let redactor = crate::config::Redactor::new();
+    redactor.register("s3cr3t-w0rt");
+    let outbound = Outbound::new(ManualClock::new(Utc::now()).shared()).redacting(redactor);
+    outbound.send(&endpoint(&channel, false), piece("It is s3cr3t-w0rt.")).await.unwrap();
+    assert_eq!(*channel.shown.lock().unwrap(), ["It is [redacted]."]);
+}

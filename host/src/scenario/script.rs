@@ -65,7 +65,11 @@ impl Scripted {
     /// The next events by the script; `None` when it has nothing to say.
     fn scripted(&self, request: &ModelRequest) -> Option<Vec<ModelEvent>> {
         if request.tool_choice == ToolChoice::None {
-            return None;
+            // The last step that is allowed: what it says is said, calls have no place any more.
+            return self.with(|s| {
+                let says = s.script.pop_front()?;
+                Some(events(s, &says.text, Vec::new()))
+            });
         }
         let sent = |name: &str| request.tools.iter().find(|t| &*t.qualified == name).map(|t| t.wire.to_string());
         let can_load = request.tools.iter().any(|t| &*t.wire == "load_tool");

@@ -61,6 +61,7 @@ const ELSEWHERE: [(&str, &[&str]); 9] = [
     (
         "the reason of a denial, shown by `explain`",
         &[
+            "access::refused",
             "admission::disabled",
             "admission::platform",
             "admission::scope",

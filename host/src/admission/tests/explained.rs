@@ -3,7 +3,9 @@ use plugin_sdk::{Approval, OwnerPath};
 use serde_json::json;
 
 fn explained(subject: &str, edit: impl FnOnce(&mut ExplainInput<'_>)) -> Explanation {
-    let policy = LivePolicy::default();
+    let mut who = PolicyInput::default();
+    who.access.groups = names(&["telegram:-100"]);
+    let policy = LivePolicy::new(who);
     let rules = rules(&["telegram", "discord"], &[Scope::Group, Scope::Private], &["role(trusted)"]);
     let owner = OwnerPath::new("maps");
     let list = names(&["maps__get-weather"]);
@@ -29,6 +31,7 @@ fn text_is_the_form_of_the_contract() {
 maps__get-weather   owner maps   generation 12   plugins/maps/tools/get-weather/tool.toml
 as telegram:42 in group -100   host role user   platform roles none
   exists pass   deny pass   disabled pass   hidden no
+  access       allowlist             pass
   platforms    telegram, discord     pass
   scopes       group, private        pass
   permission 1 role(trusted)         FAIL  host role is user
@@ -48,9 +51,9 @@ fn json_has_every_check_in_order() {
     let checks: Vec<&str> = value["checks"].as_array().unwrap().iter().map(|c| c["check"].as_str().unwrap()).collect();
     assert_eq!(
         checks,
-        ["exists", "deny", "disabled", "hidden", "platforms", "scopes", "permission", "group", "placement"]
+        ["exists", "deny", "disabled", "hidden", "access", "platforms", "scopes", "permission", "group", "placement"]
     );
-    assert_eq!(value["checks"][6]["index"], 1);
+    assert_eq!(value["checks"][7]["index"], 1);
     assert_eq!((&value["admitted"], &value["reason"]), (&json!(false), &json!("admission::permit")));
     assert_eq!(value["unlock"], json!({"agent": null, "skill": "trip"}));
     assert_eq!(value["exposure"], "private");
@@ -60,6 +63,28 @@ fn json_has_every_check_in_order() {
         json!({"platform": "telegram", "endpoint": "main", "scope": "group", "scene": "-100", "thread": null,
                "user_id": "42", "role": "user", "platform_roles": []})
     );
+}
+
+#[test]
+fn whoever_is_not_let_in_is_denied_before_any_rule() {
+    let e = explained("telegram:group:-200:user:42", |_| {});
+    assert_eq!(e.denial.as_ref().map(|d| d.reason), Some("access::refused"));
+    let text = e.to_string();
+    assert!(
+        text.contains("  access       allowlist             FAIL  telegram:-200 is not in access.groups"),
+        "{text}"
+    );
+    assert!(text.contains("denied  access::refused  telegram:-200 is not in access.groups"), "{text}");
+}
+
+#[test]
+fn people_with_tokens_and_the_host_itself_are_not_judged_by_the_lists() {
+    let policy = LivePolicy::default();
+    let of = |subject: &str| answered(&Subject::parse(subject, None).unwrap().facts(&policy, None, &[]), &policy);
+    for subject in ["ann", "web:desk", "mcp:ci", "http:ci", "schedule:daily"] {
+        assert_eq!(of(subject), Ok(()), "{subject}");
+    }
+    assert!(of("telegram:42").is_err());
 }
 
 #[test]

@@ -298,6 +298,9 @@ impl Stage for Scene {
         let policy = desk.policy.read();
         let args = SubjectArgs { subject: Some(subject.to_string()), ..SubjectArgs::default() };
         let facts = args.facts(&policy)?;
+        if crate::admission::answered(&facts, &policy).is_err() {
+            return Ok(Vec::new());
+        }
         let lease = desk.publisher.lease();
         let tools = lease.contents().indexes.tools.tools();
         let offered = tools.iter().filter(|t| {

@@ -3,7 +3,7 @@
 use crate::attach;
 use crate::cli::Chat;
 use crate::client::Client;
-use crate::out::{Failure, INCOMPLETE, NEEDS_APPROVAL, OK, Out};
+use crate::out::{Failure, INCOMPLETE, NEEDS_APPROVAL, OK, Out, REFUSED};
 use crate::place::{Setting, usable};
 use crate::progress::{Step, during};
 use crate::signals::Signals;
@@ -49,7 +49,11 @@ pub(crate) async fn run(args: &Chat, setting: &Setting) -> Result<u8, Failure> {
         }
         None => in_process(args, setting, console, place).await?,
     };
-    Ok(if args.once.is_some() && exit == OK { seen.exit() } else { exit })
+    Ok(match exit {
+        OK if args.once.is_some() => seen.exit(),
+        OK if seen.is_refused() => REFUSED,
+        exit => exit,
+    })
 }
 
 /// Tells this run's connection and messages from those of others.
@@ -189,6 +193,11 @@ impl Seen {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).outcome.is_some()
     }
 
+    /// Whether the person spoken for is not let in.
+    fn is_refused(&self) -> bool {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).outcome.as_deref() == Some("refused")
+    }
+
     /// The exit code of `ask` for one message.
     fn exit(&self) -> u8 {
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +205,7 @@ impl Seen {
             // one message cannot answer what it is asked
             _ if end.asked => NEEDS_APPROVAL,
             Some("completed" | "handled") => OK,
+            Some("refused") => REFUSED,
             _ => INCOMPLETE,
         }
     }

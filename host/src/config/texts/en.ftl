@@ -47,6 +47,7 @@ store-degraded = I cannot save anything right now, so I have to stop here.
 ## Access
 access-stranger = I do not know you. Ask the admin to add you: { $principal }
 access-denied = You may not use this.
+access-as = { $principal } is not let in: { $reason }. Change [access] in bot.toml, or leave out --as.
 access-pairing = I do not know you yet. Give this code to the admin, who sends me: /pair { $code } (it works once, within an hour)
 rate-limited = You are very fast. Please wait { $seconds } seconds.
 budget-near = You have used { $percent } % of your tokens of today.

@@ -47,6 +47,7 @@ store-degraded = 目前无法保存任何内容,只能到此为止。
 ## 准入
 access-stranger = 我不认识你。请让管理员添加你:{ $principal }
 access-denied = 你无权使用。
+access-as = { $principal } 不被允许:{ $reason }。请修改 bot.toml 中的 [access],或去掉 --as。
 access-pairing = 我还不认识你。请把这个码交给管理员，由管理员发送：/pair { $code }（一小时内有效，只能用一次）
 rate-limited = 你发得太快了，请等待 { $seconds } 秒。
 budget-near = 你今天的令牌已用 { $percent } %。

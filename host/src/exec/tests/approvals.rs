@@ -248,3 +248,30 @@ async fn secrets_are_masked_wherever_the_schema_says_so() {
     assert!(shown.contains("seen") && shown.contains("shown") && shown.matches("•••").count() == 7, "{shown}");
     assert!(result.model_content().contains("s3"), "the body gets them");
 }
+
+#[tokio::test]
+async fn a_card_and_its_record_hold_no_secret_but_the_body_gets_it() {
+    let person = Arc::new(Person::says([yes()]));
+    let w = World::new().tool("t", asks(), echo()).person(&person);
+    w.redactor.register("s3cr3t-w0rt");
+    let input = json!({"header": {"key": "x s3cr3t-w0rt"}});
+    let hash = crate::index::sha256_hex(crate::index::canonical_json(&input));
+    let result = w.call("t", input).await;
+    assert!(!result.is_error, "{result:?}");
+    let asked = person.asked.lock().unwrap();
+    assert_eq!(asked[0].arguments["header"], json!({"key": "x [redacted]"}));
+    assert_eq!(asked[0].shown, ["header: {\"key\":\"x [redacted]\"}"]);
+    assert_eq!(asked[0].call.args_hash, hash, "the yes is bound to the real arguments");
+}
+
+#[tokio::test]
+async fn nothing_on_a_card_passes_for_nothing() {
+    let person = Arc::new(Person::says([yes()]));
+    let w = World::new().tool("t", asks(), echo()).person(&person);
+    let hidden = "\u{2800}\u{fe0f}\u{e0100}\u{17b4}\u{1d173}\u{13430}\u{1bca0}\u{a0}\u{2003}\u{202f}\u{205f}\u{3000}";
+    w.call("t", json!({"a": hidden, "b": format!("x{}y{}z", " ".repeat(8), " ".repeat(300))})).await;
+    let asked = person.asked.lock().unwrap();
+    assert!(asked[0].shown[0].is_ascii(), "{}", asked[0].shown[0]);
+    assert_eq!(asked[0].shown[0].matches("\\u").count(), 12 + 4, "four of them take two halves");
+    assert_eq!(asked[0].shown[1], "b: \"x        y\u{27e8}300 spaces\u{27e9}z\"");
+}

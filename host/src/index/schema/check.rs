@@ -1,5 +1,6 @@
 //! The rules a schema must keep before it is compiled.
 
+use super::sense::{is_circle, nonsense};
 use super::{SchemaFault, draft_of};
 use jsonschema::Draft;
 use plugin_sdk::Severity;
@@ -121,6 +122,7 @@ impl Walk<'_> {
         let Value::Object(map) = value else { return };
         self.references(map, at);
         self.provider(map, at);
+        nonsense(self.root, map, at, self.out);
         for (key, inner) in map {
             let here = format!("{at}/{}", escape(key));
             if key == "properties" {
@@ -155,6 +157,9 @@ impl Walk<'_> {
             if !resolves {
                 let message = format!("`{target}` points at nothing");
                 self.out.push(error("schema::bad-ref", pointer, message).help("write `#/$defs/NAME` and define it"));
+            } else if is_circle(self.root, target) {
+                let message = format!("`{target}` only leads back to itself");
+                self.out.push(error("schema::bad-ref", pointer, message).help("let one of them be a schema"));
             }
         }
     }
@@ -215,7 +220,7 @@ fn depth(value: &Value) -> usize {
 }
 
 /// Percent-decodes a fragment; a broken escape stays as written.
-fn decode(fragment: &str) -> String {
+pub(super) fn decode(fragment: &str) -> String {
     let bytes = fragment.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
@@ -248,12 +253,12 @@ pub(super) fn short(text: &str) -> String {
     }
 }
 
-fn error(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> SchemaFault {
+pub(super) fn error(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> SchemaFault {
     SchemaFault { code, severity: Severity::Error, pointer: pointer.into(), message: message.into(), help: None }
 }
 
 impl SchemaFault {
-    fn help(mut self, help: &str) -> Self {
+    pub(super) fn help(mut self, help: &str) -> Self {
         self.help = Some(help.to_string());
         self
     }

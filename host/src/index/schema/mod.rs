@@ -3,6 +3,7 @@
 pub(super) mod check;
 mod complete;
 pub(super) mod preset;
+mod sense;
 mod violation;
 
 pub use preset::is_secret_expression;

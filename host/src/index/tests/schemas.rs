@@ -152,3 +152,49 @@ fn arguments_are_completed() {
     let whole = schema.complete(args(json!({"city": "a", "days": u64::MAX})), &preset).unwrap();
     assert_eq!(canonical_json(&whole["days"]), u64::MAX.to_string());
 }
+
+#[test]
+fn what_no_value_can_keep_is_said() {
+    let of = |rule: Value| faults(object(json!({"a": rule})));
+    for (rule, at) in [
+        (json!({"type": "string", "default": 5}), "default"),
+        (json!({"enum": ["a", "b"], "default": "c"}), "default"),
+        (json!({"type": "string", "enum": []}), "enum"),
+        (json!({"type": "string", "minLength": 5, "maxLength": 2}), "minLength"),
+        (json!({"type": "integer", "minimum": 5, "maximum": 2}), "minimum"),
+        (json!({"type": "array", "items": {}, "minItems": 2, "maxItems": 1}), "minItems"),
+    ] {
+        assert_eq!(of(rule.clone()), one("tool::bad-value", &format!("/properties/a/{at}")), "{rule}");
+    }
+    for rule in [
+        json!({"type": "string", "default": "5"}),
+        json!({"type": "integer", "minimum": 2, "maximum": 2, "default": 2}),
+        json!({"type": ["string", "null"], "default": null}),
+        json!({"$ref": "#/properties/b", "default": 5}),
+    ] {
+        let both = object(json!({"a": rule.clone(), "b": {"type": "string"}}));
+        assert_eq!(faults(both), Vec::new(), "{rule}");
+    }
+    let old = json!({"type": "object", "$schema": "http://json-schema.org/draft-04/schema#", "properties": {
+        "a": {"type": "integer", "minimum": 1, "exclusiveMinimum": true, "default": 2},
+    }});
+    assert_eq!(faults(old), Vec::new());
+}
+
+#[test]
+fn references_that_only_lead_in_a_circle() {
+    let circle = json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}},
+    });
+    let found = faults(circle);
+    assert!(found.iter().all(|(code, _)| code == "schema::bad-ref"), "{found:?}");
+    assert!(found.iter().any(|(_, at)| at == "/properties/a/$ref"), "{found:?}");
+    let tree = json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x"}, "self": {"$ref": "#"}},
+        "$defs": {"x": {"type": "object", "properties": {"child": {"$ref": "#/$defs/x"}}}},
+    });
+    assert_eq!(faults(tree), Vec::new(), "a tree may hold itself");
+}

@@ -64,7 +64,9 @@ impl<'a> Plan<'a> {
         if self.request.tool_choice == ToolChoice::None {
             return match self.done.last() {
                 Some(last) if self.meta(&last.name).is_none() => self.result(last),
-                _ => self.no_tool(),
+                // It was still looking: no answer, so that the person is told of the limit.
+                Some(_) => Act::Say(String::new()),
+                None => self.no_tool(),
             };
         }
         match self.done.last() {

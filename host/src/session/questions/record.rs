@@ -136,7 +136,7 @@ pub struct CallRecord {
     /// Which call.
     #[serde(flatten)]
     pub identity: CallIdentity,
-    /// The frozen arguments: exactly what will run.
+    /// The frozen arguments, without secrets; `args_hash` is that of exactly what will run.
     pub args: Map<String, Value>,
     /// Every reason.
     pub reasons: Vec<Reason>,

@@ -242,8 +242,18 @@ pub(super) fn explain() -> Keys {
         ("role", opt(one_of(["user", "trusted", "master"]))),
         ("platform_roles", list(text())),
     ]);
-    let words =
-        one_of(["exists", "deny", "disabled", "hidden", "platforms", "scopes", "permission", "group", "placement"]);
+    let words = one_of([
+        "exists",
+        "deny",
+        "disabled",
+        "hidden",
+        "access",
+        "platforms",
+        "scopes",
+        "permission",
+        "group",
+        "placement",
+    ]);
     let check = table([
         ("check", words),
         ("index", opt(count())),

@@ -162,6 +162,18 @@ fn the_last_step_answers_with_what_there_is() {
 }
 
 #[test]
+fn a_last_step_that_still_looks_for_a_tool_says_nothing() {
+    let mut world = World::new(vec![echo()]);
+    world.say("echo hello");
+    let looked = world.messages.iter().position(|m| matches!(m, ModelMessage::Tool { .. })).expect("a result");
+    world.messages.truncate(looked + 1);
+    world.messages.push(ModelMessage::user("limit reached, answer now"));
+    let request = ModelRequest { tool_choice: ToolChoice::None, ..world.request("echo hello", 2) };
+    let said = Offline::answer(&request);
+    assert!(!said.iter().any(|e| matches!(e, ModelEvent::Text(t) if !t.is_empty())), "{said:?}");
+}
+
+#[test]
 fn usage_is_estimated_and_free() {
     let events = Offline::answer(&World::new(vec![]).request("hi", 1));
     assert!(matches!(&events[1], ModelEvent::Usage(u) if u.estimated && u.cost_usd == 0.0 && u.output > 0));
