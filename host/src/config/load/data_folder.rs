@@ -15,8 +15,8 @@ pub fn data_folder_fault(bot_dir: &Path, data_dir: &Path, plugins: &PluginsConfi
     if home.starts_with(&data) {
         return Some("the data folder is the bot folder, or a folder above it".into());
     }
-    let names = BOT_FOLDERS.into_iter().chain(plugins.paths.iter().map(String::as_str));
-    let name = names.into_iter().find(|name| {
+    let mut names = BOT_FOLDERS.into_iter().chain(plugins.paths.iter().map(String::as_str));
+    let name = names.find(|name| {
         let folder = real_path(&home.join(name));
         // A search path above the bot folder holds it, and in it the data folder, without reading either.
         !home.starts_with(&folder) && (data.starts_with(&folder) || folder.starts_with(&data))
