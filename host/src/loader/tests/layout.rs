@@ -223,3 +223,12 @@ fn include_takes_what_it_names_and_never_secrets() {
     assert_eq!(paths(plugin(&tree, "p")), ["docs/a.md", "one.txt", "plugin.toml"]);
     assert_eq!(bot.only("layout::not-included").message, "no part of the plugin: two.txt");
 }
+
+#[test]
+fn no_data_may_lie_in_a_folder_that_is_read() {
+    use crate::config::BOT_FOLDERS;
+    let read = super::super::places::Kind::ALL.map(super::super::places::Kind::container);
+    for folder in read.into_iter().chain(["lib", "tests"]) {
+        assert!(BOT_FOLDERS.contains(&folder), "{folder}");
+    }
+}
