@@ -208,7 +208,7 @@ mod tests {
         let (sessions, key, entry) = world();
         let mut t = sessions.begin(&key, "t", Value::Null, 1000).await.unwrap();
         let said = |n: usize| HistoryEntry {
-            message: json!({"role": if n % 2 == 0 { "user" } else { "assistant" }, "text": format!("{n} {}", "w".repeat(1000))}),
+            message: json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "text": format!("{n} {}", "w".repeat(1000))}),
             ..entry.clone()
         };
         let entries: Vec<HistoryEntry> = (0..500).map(said).collect();
@@ -266,7 +266,7 @@ mod tests {
         let damaged = crate::store::Op::put(Tree::Sessions, Key::new().str(key.as_str()), json!({"epoch": "one"}));
         sessions.store.batch(vec![damaged.clone()]).await.unwrap();
         let names = |heads: Vec<Head>| heads.into_iter().map(|h| h.session).collect::<Vec<_>>();
-        assert_eq!(names(sessions.interrupted().await.unwrap()), [other.clone()]);
+        assert_eq!(names(sessions.interrupted().await.unwrap()), std::slice::from_ref(&other));
         assert_eq!(names(sessions.list(None, 9).await.unwrap()), [other]);
         let mut t = sessions.begin(&key, "t2", Value::Null, 1000).await.unwrap();
         assert!(t.history().is_empty() && t.head().epoch > 0);
