@@ -39,7 +39,7 @@ pub(crate) fn in_no_file(dir: &Path, secret: &str) {
 #[test]
 fn a_secret_in_an_answer_or_a_card_leaves_by_no_channel() {
     let turns = vec![
-        Turn::text(&format!("The key is {SECRET}.")),
+        Turn::text(format!("The key is {SECRET}.")),
         Turn::calls([Call::new("load_tool", json!({"name": "lookup"}))]),
         Turn::calls([Call::new("lookup", json!({"how": "none", "key": format!("x{SECRET}")}))]),
         Turn::text("Done."),

@@ -36,7 +36,7 @@ impl Echo {
             StoreKind::Scratch => in_memory(clock),
             StoreKind::Disk => {
                 let data_dir = data.path().to_path_buf();
-                open(OpenOptions { data_dir, flush_every_ms: 500, cache_mb: 64, clock }).expect("a store")
+                open(OpenOptions { data_dir, flush_every_ms: 500, cache_mb: 64, clock }).expect("a store").store
             }
         };
         Self { store, _data: data }

@@ -6,6 +6,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 /// The absolute path without `.` and `..`, links of its existing part followed.
 pub fn real_path(path: &Path) -> PathBuf {
@@ -78,16 +79,7 @@ impl DataLock {
             .mode(0o600)
             .open(data_dir.join("lock"))
             .map_err(not_writable)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // The pid is only shown; a lock file that cannot be read is locked all the same.
-                let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-                return Err(StoreError::Locked { path: data_dir.to_owned(), pid });
-            }
-            Err(TryLockError::Error(e)) => return Err(StoreError::Io(e)),
-        }
+        take_lock(&mut file, data_dir)?;
         check_writable_and_executable(data_dir)?;
         let write_pid = |file: &mut File| {
             file.set_len(0)?;
@@ -111,6 +103,37 @@ impl Drop for DataLock {
         let _ = self.file.set_len(0);
         let _ = self.file.unlock();
     }
+}
+
+/// How often a lock of an ended process is tried again, and the pause between: a second in all.
+const TRIES: usize = 100;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Takes the lock. A process that was killed while it started a program leaves the lock to that program until the
+/// program's own code begins: a moment later it is free.
+fn take_lock(file: &mut File, data_dir: &Path) -> Result<(), StoreError> {
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                file.rewind().map_err(StoreError::Io)?;
+                // The pid is only shown; a lock file that cannot be read is locked all the same.
+                let pid: Option<u32> = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                if attempt >= TRIES || !pid.is_some_and(has_ended) {
+                    return Err(StoreError::Locked { path: data_dir.to_owned(), pid });
+                }
+                std::thread::sleep(PAUSE);
+            }
+            Err(TryLockError::Error(e)) => return Err(StoreError::Io(e)),
+        }
+    }
+    Ok(())
+}
+
+fn has_ended(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|p| rustix::process::test_kill_process(p) == Err(rustix::io::Errno::SRCH))
 }
 
 fn full_or(e: io::Error, data_dir: &Path) -> StoreError {
