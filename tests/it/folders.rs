@@ -56,6 +56,7 @@ fn what_new_writes_passes_check_and_test() {
 #[test]
 fn lists_have_the_shapes_of_the_contract() {
     let bot = TestBot::new().echo();
+    bot.put("bot.toml", "[access]\nmode = \"open\"\n");
     agent(&bot, "agents/telegram", ", \"tools\": [\"echo\"], \"scopes\": [\"private\"]");
     bot.put("agents/telegram/skills/s/SKILL.md", "---\ndescription: A skill\n---\nText.\n");
     let run = "run = { command = [\"cat\"] }\n";
