@@ -10,7 +10,7 @@ pub(crate) const TOKEN: usize = 4;
 
 /// A format. One value lives as long as its server and may remember what it has sent.
 pub trait Wire: Send + 'static {
-    /// Path of the answers below [`BASE`].
+    /// Path of the answers below `BASE`.
     fn path(&self) -> &'static str;
 
     /// The key of a request.
