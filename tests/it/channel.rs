@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use host::app::Host;
 use host::task::SystemClock;
 use plugin_sdk::{
-    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Draft, Edit,
-    Inbound, Lookup, MediaRef, Message, Outgoing, Principal, Receive, Scope, Segment, Send, SendError, Sent, Settled,
-    TextUnit,
+    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Edit, Inbound,
+    Lookup, Message, Outgoing, Principal, Receive, Scope, Segment, Send, SendError, Sent, Settled, TextUnit,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,12 +190,6 @@ impl Send for Channel {
 
 #[async_trait]
 impl Edit for Channel {
-    async fn draft(&self, _: Draft) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn typing(&self, _: &ConversationRef, _: Option<&str>) -> Result<(), SendError> {
-        Ok(())
-    }
     async fn edit(&self, message_id: &str, piece: Outgoing) -> Result<(), SendError> {
         let keyboard =
             piece.segments.iter().find_map(|s| if let Segment::Keyboard { rows } = s { Some(rows) } else { None });
@@ -227,14 +220,5 @@ impl Lookup for Channel {
             b.lookups += 1;
             b.held.get(user).cloned().unwrap_or_default()
         }))
-    }
-    async fn download(&self, _: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn set_commands(&self, _language: Option<&str>, _: &[(String, String)]) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn probe(&self) -> Result<(), SendError> {
-        Ok(())
     }
 }

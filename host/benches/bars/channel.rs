@@ -6,9 +6,8 @@ use host::app::{Host, HostOptions, StoreKind};
 use host::model::{ModelClient, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use host::task::SystemClock;
 use plugin_sdk::{
-    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Draft, Edit,
-    Inbound, Lookup, MediaRef, Message, Outgoing, Principal, Receive, Role, Scope, Segment, Send, SendError, Sent,
-    Settled, TextUnit,
+    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Edit, Inbound,
+    Lookup, Message, Outgoing, Principal, Receive, Role, Scope, Segment, Send, SendError, Sent, Settled, TextUnit,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,15 +64,6 @@ impl Send for Line {
 
 #[async_trait]
 impl Edit for Line {
-    async fn draft(&self, _draft: Draft) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn typing(&self, _conversation: &ConversationRef, _label: Option<&str>) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn answer_button(&self, _token: u64, _text: &str) -> Result<(), SendError> {
-        Ok(())
-    }
     async fn settled(&self, settled: Settled) -> Result<(), SendError> {
         if let Some(waiting) = self.open.lock().expect("a lock").remove(&settled.message_id) {
             // Whoever no longer waits does not need to hear it.
@@ -83,21 +73,7 @@ impl Edit for Line {
     }
 }
 
-#[async_trait]
-impl Lookup for Line {
-    async fn member(&self, _conversation: &ConversationRef, _user_id: &str) -> Result<Vec<String>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn probe(&self) -> Result<(), SendError> {
-        Ok(())
-    }
-}
+impl Lookup for Line {}
 
 fn info() -> AdapterInfo {
     let limits =

@@ -38,37 +38,9 @@ impl Receive for Scripted {
     async fn stop(&self) {}
 }
 
-#[async_trait]
-impl Edit for Scripted {
-    async fn draft(&self, _: Draft) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn typing(&self, _: &ConversationRef, _: Option<&str>) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn answer_button(&self, _: u64, _: &str) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn settled(&self, _: Settled) -> Result<(), SendError> {
-        Ok(())
-    }
-}
+impl Edit for Scripted {}
 
-#[async_trait]
-impl Lookup for Scripted {
-    async fn member(&self, _: &ConversationRef, _: &str) -> Result<Vec<String>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn download(&self, _: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn set_commands(&self, _language: Option<&str>, _: &[(String, String)]) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn probe(&self) -> Result<(), SendError> {
-        Ok(())
-    }
-}
+impl Lookup for Scripted {}
 
 fn endpoint(channel: &Arc<Scripted>, idempotent: bool) -> Arc<Endpoint> {
     let connection =

@@ -50,13 +50,17 @@ pub trait Edit: SendBound + Sync {
         Err(Unsupported { op: "react" }.into())
     }
     /// Shows that the bot is busy; `label` names what runs.
-    async fn typing(&self, conversation: &ConversationRef, label: Option<&str>) -> Result<(), SendError>;
+    async fn typing(&self, _conversation: &ConversationRef, _label: Option<&str>) -> Result<(), SendError> {
+        Err(Unsupported { op: "typing" }.into())
+    }
     /// Replaces a message that was sent; the buttons are those of the new segments.
     async fn edit(&self, _message_id: &str, _piece: Outgoing) -> Result<(), SendError> {
         Err(Unsupported { op: "edit" }.into())
     }
     /// Answers a press with a text.
-    async fn answer_button(&self, token: u64, text: &str) -> Result<(), SendError>;
+    async fn answer_button(&self, _token: u64, _text: &str) -> Result<(), SendError> {
+        Err(Unsupported { op: "answer_button" }.into())
+    }
     /// A message was dealt with; typing ends. Only channels that show the end of a turn do something.
     async fn settled(&self, _settled: Settled) -> Result<(), SendError> {
         Ok(())
@@ -67,17 +71,25 @@ pub trait Edit: SendBound + Sync {
 #[async_trait]
 pub trait Lookup: SendBound + Sync {
     /// Platform permissions a person holds in a conversation.
-    async fn member(&self, conversation: &ConversationRef, user_id: &str) -> Result<Vec<String>, SendError>;
+    async fn member(&self, _conversation: &ConversationRef, _user_id: &str) -> Result<Vec<String>, SendError> {
+        Err(Unsupported { op: "member" }.into())
+    }
     /// Bytes of a media file of at most `max` bytes; [`SendError::TooLong`] when there are more.
-    async fn download(&self, media: &MediaRef, max: u64) -> Result<Vec<u8>, SendError>;
+    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
+        Err(Unsupported { op: "download" }.into())
+    }
     /// Messages of a conversation behind the one of this id, oldest first, at most 100.
     async fn since(&self, _conversation: &ConversationRef, _message_id: &str) -> Result<Vec<Delivery>, SendError> {
         Err(Unsupported { op: "since" }.into())
     }
     /// Replaces the command menu: names and descriptions, for people of a language (`None` = all others).
-    async fn set_commands(&self, language: Option<&str>, commands: &[(String, String)]) -> Result<(), SendError>;
-    /// Whether the connection works; cheap.
-    async fn probe(&self) -> Result<(), SendError>;
+    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
+        Err(Unsupported { op: "set_commands" }.into())
+    }
+    /// Whether the connection works; cheap. A channel of this machine always does.
+    async fn probe(&self) -> Result<(), SendError> {
+        Ok(())
+    }
 }
 
 /// An open connection: four one-way parts and nothing else.

@@ -7,9 +7,8 @@ use futures::stream::{self, BoxStream};
 use host::app::Host;
 use host::model::{ModelCall, ModelClient, ModelError, ModelEvent, ModelRequest, StopReason};
 use plugin_sdk::{
-    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Draft, Edit,
-    Inbound, Lookup, MediaRef, Message, Outgoing, Principal, Receive, Scope, Segment, Send, SendError, Sent, Settled,
-    TextUnit,
+    Ability, AdapterInfo, AdapterLimits, Addressed, Connection, ConversationRef, Delivery, Dialect, Edit, Inbound,
+    Lookup, Message, Outgoing, Principal, Receive, Scope, Segment, Send, SendError, Sent, Settled, TextUnit,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -193,16 +192,7 @@ impl Send for Wire {
 
 #[async_trait]
 impl Edit for Wire {
-    async fn draft(&self, _draft: Draft) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn typing(&self, _conversation: &ConversationRef, _label: Option<&str>) -> Result<(), SendError> {
-        Ok(())
-    }
     async fn edit(&self, _message_id: &str, _piece: Outgoing) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn answer_button(&self, _token: u64, _text: &str) -> Result<(), SendError> {
         Ok(())
     }
     async fn settled(&self, settled: Settled) -> Result<(), SendError> {
@@ -211,18 +201,4 @@ impl Edit for Wire {
     }
 }
 
-#[async_trait]
-impl Lookup for Wire {
-    async fn member(&self, _conversation: &ConversationRef, _user_id: &str) -> Result<Vec<String>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn download(&self, _media: &MediaRef, _max: u64) -> Result<Vec<u8>, SendError> {
-        Ok(Vec::new())
-    }
-    async fn set_commands(&self, _language: Option<&str>, _commands: &[(String, String)]) -> Result<(), SendError> {
-        Ok(())
-    }
-    async fn probe(&self) -> Result<(), SendError> {
-        Ok(())
-    }
-}
+impl Lookup for Wire {}
