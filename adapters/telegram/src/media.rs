@@ -34,15 +34,5 @@ fn inline(data: &str) -> Option<Vec<u8>> {
     if head.ends_with(";base64") {
         return None;
     }
-    let mut out = Vec::with_capacity(body.len());
-    let mut rest = body.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let hex = [rest.next()?, rest.next()?];
-        out.push(u8::from_str_radix(std::str::from_utf8(&hex).ok()?, 16).ok()?);
-    }
-    Some(out)
+    Some(percent_encoding::percent_decode_str(body).collect())
 }

@@ -82,7 +82,7 @@ fn fresh_token() -> std::io::Result<String> {
     use std::io::Read;
     let mut bytes = [0u8; 32];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(hex::encode(bytes))
 }
 
 /// Compares without telling by time where two texts differ.

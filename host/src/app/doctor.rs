@@ -190,11 +190,7 @@ fn clock(bot_dir: &Path, now: DateTime<Utc>) -> Health {
 
 fn lock(data_dir: &Path) -> Health {
     let id = "lock";
-    let alive = |pid: &i32| {
-        let pid = rustix::process::Pid::from_raw(*pid);
-        pid.is_some_and(|p| rustix::process::test_kill_process(p).is_ok())
-    };
-    match store::lock_pid(data_dir).filter(alive) {
+    match store::lock_pid(data_dir).filter(|pid| store::is_alive(*pid)) {
         Some(pid) => health(id, "pass", format!("a host uses the data folder (process {pid})"), ""),
         None => health(id, "pass", "no host uses the data folder", ""),
     }

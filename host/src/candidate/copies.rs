@@ -268,7 +268,7 @@ fn write_file(from: &mut File, to: &Path, file: &FileEntry) -> io::Result<String
     }
     out.set_modified(SystemTime::UNIX_EPOCH + STAMP)?;
     out.set_permissions(Permissions::from_mode(mode(file)))?;
-    Ok(super::digest::hex(&hash.finalize()))
+    Ok(hex::encode(hash.finalize()))
 }
 
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {

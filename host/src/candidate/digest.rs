@@ -6,12 +6,6 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [DIGITS[(b >> 4) as usize] as char, DIGITS[(b & 15) as usize] as char]).collect()
-}
-
 /// Changes when the plugin's own files or its part of `bot.toml` do: a `failed` one is judged again then.
 pub(super) fn source_digest(plugin: &PluginSource, written: Option<&Map<String, Value>>) -> String {
     plugin_hash(plugin, HashInput { config: written, ..HashInput::default() })
@@ -34,5 +28,5 @@ pub(super) fn input_digest(bot: &str, prepared: &[Arc<Prepared>], failed: &[Fail
         add(plugin.owner.as_str());
         add(&plugin.digest);
     }
-    hex(&hash.finalize())
+    hex::encode(hash.finalize())
 }

@@ -24,7 +24,7 @@ pub use load::{
     data_folder_fault, has_tilde, load_bot, take_types,
 };
 pub use nearest::{nearest, nearest_help, quoted};
-pub use redact::{REDACTED, Redactor};
+pub use redact::{REDACTED, Redactor, percent_encoded};
 pub use schema::{schema_kinds, schema_of};
 pub use secret::Secret;
 pub use texts::Texts;

@@ -13,22 +13,14 @@ pub fn canonical_json(value: &Value) -> String {
 
 /// SHA-256, lower-case hex.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
-    hex(Sha256::digest(bytes).as_ref())
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// SHA-256 of everything a reader gives, lower-case hex.
 pub fn sha256_of_reader(mut from: impl std::io::Read) -> std::io::Result<String> {
     let mut hasher = Sha256::new();
     std::io::copy(&mut from, &mut hasher)?;
-    Ok(hex(hasher.finalize().as_ref()))
-}
-
-fn hex(digest: &[u8]) -> String {
-    let mut out = String::with_capacity(64);
-    for b in digest {
-        let _ = write!(out, "{b:02x}");
-    }
-    out
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// SHA-256 of the canonical JSON.

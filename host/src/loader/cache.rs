@@ -90,7 +90,7 @@ impl Cache {
         let changed = Duration::new(listed.ctime.0.max(0) as u64, listed.ctime.1.clamp(0, 999_999_999) as u32);
         let known = Known {
             stat: *listed,
-            sha256: hex(&hash.finalize()).into(),
+            sha256: hex::encode(hash.finalize()).into(),
             bytes: keep.then(|| kept.into()),
             trusted: pass.now.checked_sub(changed).is_some_and(|age| age >= SETTLED),
             scan: self.scan,
@@ -99,10 +99,4 @@ impl Cache {
         self.known.insert(path.to_path_buf(), known);
         Ok(content)
     }
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [DIGITS[(b >> 4) as usize] as char, DIGITS[(b & 15) as usize] as char]).collect()
 }

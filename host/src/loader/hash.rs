@@ -1,6 +1,5 @@
 //! The hash by which a plugin is known to be unchanged.
 
-use super::cache::hex;
 use super::source::{FileEntry, PluginSource};
 use plugin_sdk::SDK_VERSION;
 use serde_json::{Map, Value};
@@ -79,5 +78,5 @@ pub fn plugin_hash(plugin: &PluginSource, input: HashInput<'_>) -> String {
     for hash in input.upstream {
         parts.add(hash.as_bytes());
     }
-    hex(&parts.0.finalize())
+    hex::encode(parts.0.finalize())
 }

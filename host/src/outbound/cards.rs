@@ -60,17 +60,12 @@ impl Cards {
 /// A small text as a file of its own.
 fn inline(name: &str, text: &str) -> MediaRef {
     MediaRef {
-        source: MediaSource::Url(format!("data:application/json,{}", percent(text))),
+        source: MediaSource::Url(format!("data:application/json,{}", crate::config::percent_encoded(text))),
         mime: "application/json".into(),
         name: Some(name.to_string()),
         size: u64::try_from(text.len()).ok(),
         sha256: None,
     }
-}
-
-fn percent(text: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
-    text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }
 
 #[async_trait]

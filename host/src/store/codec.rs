@@ -124,13 +124,3 @@ pub(super) fn chunk_key(key: &[u8], n: u32) -> Vec<u8> {
     out.extend_from_slice(&n.to_be_bytes());
     out
 }
-
-/// Lower-case hex of a digest.
-pub(super) fn hex(digest: &Digest32) -> String {
-    use std::fmt::Write;
-    digest.iter().fold(String::with_capacity(64), |mut out, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}

@@ -1,6 +1,6 @@
 //! Values too long for the database, as files named by their digest in `content/`.
 
-use super::codec::{Digest32, hex};
+use super::codec::Digest32;
 use super::folder::private_dir;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ impl ContentDir {
     }
 
     fn path(&self, digest: &Digest32) -> PathBuf {
-        self.0.join(hex(digest))
+        self.0.join(hex::encode(digest))
     }
 
     /// Writes the file unless it is there; durable when it returns, its name included.
@@ -29,7 +29,7 @@ impl ContentDir {
         if fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
             return Ok(());
         }
-        let temporary = self.0.join(format!(".{}", hex(digest)));
+        let temporary = self.0.join(format!(".{}", hex::encode(digest)));
         let mut file = File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -61,7 +61,7 @@ impl ContentDir {
 
     /// Removes what no record refers to: left by a crash between a file and its record.
     pub(super) fn keep_only(&self, referred: &HashSet<Digest32>) -> io::Result<()> {
-        let names: HashSet<String> = referred.iter().map(hex).collect();
+        let names: HashSet<String> = referred.iter().map(hex::encode).collect();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
             let name = entry.file_name();

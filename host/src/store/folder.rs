@@ -51,7 +51,7 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
 
 /// Process id in the lock file of a data folder, without touching the lock; `None` when nobody wrote one. The
 /// process may be gone.
-pub fn lock_pid(data_dir: &Path) -> Option<i32> {
+pub fn lock_pid(data_dir: &Path) -> Option<u32> {
     fs::read_to_string(data_dir.join("lock")).ok()?.trim().parse().ok()
 }
 
@@ -120,7 +120,7 @@ fn take_lock(file: &mut File, data_dir: &Path) -> Result<(), StoreError> {
                 file.rewind().map_err(StoreError::Io)?;
                 // The pid is only shown; a lock file that cannot be read is locked all the same.
                 let pid: Option<u32> = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-                if attempt >= TRIES || !pid.is_some_and(has_ended) {
+                if attempt >= TRIES || pid.is_none_or(is_alive) {
                     return Err(StoreError::Locked { path: data_dir.to_owned(), pid });
                 }
                 std::thread::sleep(PAUSE);
@@ -131,9 +131,10 @@ fn take_lock(file: &mut File, data_dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn has_ended(pid: u32) -> bool {
+/// Whether a process runs, of whatever user.
+pub fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|p| rustix::process::test_kill_process(p) == Err(rustix::io::Errno::SRCH))
+    pid.is_some_and(|p| rustix::process::test_kill_process(p) != Err(rustix::io::Errno::SRCH))
 }
 
 fn full_or(e: io::Error, data_dir: &Path) -> StoreError {

@@ -16,7 +16,7 @@ mod plan;
 mod port;
 
 pub use error::StoreError;
-pub use folder::{DataLock, free_bytes, lock_pid, made_dir, private_dir, real_path};
+pub use folder::{DataLock, free_bytes, is_alive, lock_pid, made_dir, private_dir, real_path};
 pub use folder_mark::foreign_entry;
 pub use key::{Key, Part};
 pub use open::OpenOptions;

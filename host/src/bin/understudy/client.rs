@@ -35,11 +35,8 @@ impl Client {
     /// The running host of a data folder; `None` when there is none (a stale file counts as none).
     pub(crate) fn find(data_dir: &Path) -> Result<Option<Self>, Failure> {
         let Some(control) = control(data_dir)? else { return Ok(None) };
-        let pid = control.get("pid").and_then(Value::as_i64).and_then(|p| i32::try_from(p).ok());
-        let alive = pid
-            .and_then(rustix::process::Pid::from_raw)
-            .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
-        if !alive {
+        let pid = control.get("pid").and_then(Value::as_i64).and_then(|p| u32::try_from(p).ok());
+        if !pid.is_some_and(host::store::is_alive) {
             return Ok(None);
         }
         let protocol = control.get("protocol").and_then(Value::as_u64);

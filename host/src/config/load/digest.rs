@@ -39,5 +39,5 @@ fn sorted(value: &Value) -> Value {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }

@@ -1,5 +1,6 @@
 //! Local references: found, followed, and cut where they come back to themselves.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// How often one target may stand inside itself.
@@ -27,7 +28,7 @@ impl<'a> Refs<'a> {
     /// The target of a local reference, unless it is unknown, foreign or open too often. Pair with `leave`.
     pub(super) fn enter(&mut self, target: &str) -> Option<&'a Value> {
         let pointer = target.strip_prefix('#')?;
-        let found = self.root.pointer(&percent_decoded(pointer))?;
+        let found = self.root.pointer(&percent_decode_str(pointer).decode_utf8().ok()?)?;
         if self.open.iter().filter(|open| *open == target).count() >= MAX_REPEAT {
             return None;
         }
@@ -38,24 +39,4 @@ impl<'a> Refs<'a> {
     pub(super) fn leave(&mut self) {
         self.open.pop();
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(b) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let pair = (b == b'%').then(|| Some((hex(ahead.next()?)?, hex(ahead.next()?)?))).flatten();
-        if let Some((high, low)) = pair {
-            out.push(high * 16 + low);
-            bytes = ahead;
-        } else {
-            out.push(b);
-        }
-    }
-    String::from_utf8(out).unwrap_or_default()
-}
-
-fn hex(b: u8) -> Option<u8> {
-    char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok())
 }
